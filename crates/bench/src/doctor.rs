@@ -33,7 +33,7 @@ use crate::options::DoctorArgs;
 /// Examines this machine, and the hosts that were named.
 pub fn doctor(args: &DoctorArgs) -> Result<Exit, CommandFailure> {
     let sink = args.data.open()?;
-    let hosts = hosts(args).map_err(CommandFailure::usage)?;
+    let hosts = hosts(args)?;
     let watch = args.watch.unwrap_or(WATCH);
     if output::watched() {
         let elsewhere = hosts.as_ref().map_or(String::new(), |hosts| {
@@ -244,16 +244,16 @@ struct ExaminedHost {
 ///
 /// # Errors
 /// Invalid hosts or options.
-fn hosts(args: &DoctorArgs) -> Result<Option<HostsToExamine>, String> {
+fn hosts(args: &DoctorArgs) -> Result<Option<HostsToExamine>, CommandFailure> {
     if args.on.is_empty() {
         let unneeded = [
             ("--launcher", args.reach.launcher.is_some()),
             ("--agent", args.reach.agent.is_some()),
         ];
         return match unneeded.iter().find(|(_, given)| *given) {
-            Some((option, _)) => Err(format!(
+            Some((option, _)) => Err(CommandFailure::usage(format!(
                 "{option} is for other hosts: name them with --on, or omit it"
-            )),
+            ))),
             None => Ok(None),
         };
     }
@@ -337,7 +337,7 @@ mod tests {
 
     use super::*;
 
-    fn asked(on: &[&str], agent: Option<&str>) -> Result<Option<HostsToExamine>, String> {
+    fn asked(on: &[&str], agent: Option<&str>) -> Result<Option<HostsToExamine>, CommandFailure> {
         hosts(&DoctorArgs {
             data: Default::default(),
             results: "results".into(),
@@ -358,7 +358,7 @@ mod tests {
             (asked(&[], Some("/opt/deadheat")), "name them with --on"),
         ];
         for (refusal, why) in refusals {
-            let refusal = refusal.err().expect("a refusal");
+            let refusal = refusal.err().expect("a refusal").to_string();
             assert!(refusal.contains(why), "{refusal}");
         }
         assert!(asked(&[], None).unwrap().is_none());

@@ -39,8 +39,8 @@ pub(crate) struct SelectionArgs {
     pub(crate) place: RootArgs,
     /// Stacks: `go-nethttp`, `go-*`, `go-nethttp:2cpu` (one variant); repeatable
     ///
-    /// `go-*` selects the default variants, `*:*` selects all. By default the best known stack of each of eleven
-    /// languages; for `setup` all.
+    /// `go-*` selects the default variants, `*:*` selects all. By default the best known stack of each language, for as
+    /// many of eleven languages as the time can decide; for `setup` all.
     #[arg(long, value_name = "GLOB")]
     pub(crate) stack: Vec<String>,
     /// Workloads: `users` (its first load point), `hash:*` (all), `proxy:c400` (one); repeatable

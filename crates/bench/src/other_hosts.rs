@@ -16,6 +16,7 @@ use deadheat_runner::{
     manifest::{HostsFile, NamedHosts},
 };
 use deadheat_shell::{
+    exit::CommandFailure,
     hosts::{LauncherArgs, check_names, check_share, may_listen, own_address, resolved, way_to},
     options::ExplicitOptions,
     output,
@@ -62,7 +63,7 @@ impl OtherHostsArgs {
     ///
     /// # Errors
     /// The mistakes in the file.
-    pub fn read_file(&mut self, explicit: &mut ExplicitOptions) -> Result<(), String> {
+    pub fn read_file(&mut self, explicit: &mut ExplicitOptions) -> Result<(), CommandFailure> {
         let Some(path) = &self.hosts else {
             return Ok(());
         };
@@ -83,7 +84,11 @@ impl OtherHostsArgs {
     }
 
     /// The result of a check of an option's value. A mistake is drawn with its line if the value is from the file.
-    fn located<T>(&self, option: &str, found: Result<T, String>) -> Result<T, String> {
+    fn located<T>(
+        &self,
+        option: &str,
+        found: Result<T, CommandFailure>,
+    ) -> Result<T, CommandFailure> {
         found.map_err(|error| match &self.file {
             Some(file) => file.drawn(option, error),
             None => error,
@@ -107,7 +112,7 @@ pub fn hosts(
     args: &OtherHostsArgs,
     starts: bool,
     needs_database: bool,
-) -> Result<Option<Hosts>, String> {
+) -> Result<Option<Hosts>, CommandFailure> {
     if args.slurm {
         return of_job(args, &slurm::others()?, needs_database).map(Some);
     }
@@ -118,7 +123,9 @@ pub fn hosts(
     ];
     let unneeded = unneeded.iter().find(|(_, given)| *given);
     if let Some((option, _)) = unneeded.filter(|_| names.is_empty()) {
-        let error = format!("--{option} is for generators: name them with --generator, or omit it");
+        let error = CommandFailure::usage(format!(
+            "--{option} is for generators: name them with --generator, or omit it"
+        ));
         return args.located(option, Err(error));
     }
     if names.is_empty() && args.database.is_none() {
@@ -129,9 +136,9 @@ pub fn hosts(
         ];
         return match reach.iter().find(|(_, given)| *given) {
             Some((option, _)) => {
-                let error = format!(
+                let error = CommandFailure::usage(format!(
                     "--{option} is for other hosts: name them with --generator or --database, or omit it"
-                );
+                ));
                 args.located(option, Err(error))
             }
             None => Ok(None),
@@ -156,7 +163,11 @@ pub fn hosts(
 }
 
 /// The other nodes of a Slurm job.
-fn of_job(args: &OtherHostsArgs, others: &[Node], needs_database: bool) -> Result<Hosts, String> {
+fn of_job(
+    args: &OtherHostsArgs,
+    others: &[Node],
+    needs_database: bool,
+) -> Result<Hosts, CommandFailure> {
     let (database, generators) = match others {
         [generators @ .., last] if needs_database && !generators.is_empty() => {
             (Some(last), generators)
@@ -165,11 +176,13 @@ fn of_job(args: &OtherHostsArgs, others: &[Node], needs_database: bool) -> Resul
     };
     let way = |node: &Node| {
         let way = way_to(node.address);
-        way.map_err(|error| format!("--slurm: cannot reach {} ({error})", node.name))
+        way.map_err(|error| {
+            CommandFailure::usage(format!("--slurm: cannot reach {} ({error})", node.name))
+        })
     };
     let database = database.map(|node| {
         may_listen("--slurm: the database at", node.address)?;
-        Ok::<_, String>(DatabaseHost {
+        Ok::<_, CommandFailure>(DatabaseHost {
             host: node.name.clone(),
             address: node.address,
             client: way(node)?,
@@ -191,14 +204,14 @@ fn of_job(args: &OtherHostsArgs, others: &[Node], needs_database: bool) -> Resul
     })
 }
 
-fn generator_cpus(args: &OtherHostsArgs) -> Result<Vec<usize>, String> {
+fn generator_cpus(args: &OtherHostsArgs) -> Result<Vec<usize>, CommandFailure> {
     let list = args.generator_cpus.as_deref();
     let parsed = list.map(|list| cpus("--generator-cpus", list)).transpose();
     Ok(args.located("generator-cpus", parsed)?.unwrap_or_default())
 }
 
 /// Refuses a plan with a load that has fewer connections than there are generators.
-pub fn check(args: &OtherHostsArgs, plan: &Plan) -> Result<(), String> {
+pub fn check(args: &OtherHostsArgs, plan: &Plan) -> Result<(), CommandFailure> {
     let generators = plan
         .hosts
         .as_ref()
@@ -210,13 +223,13 @@ pub fn check(args: &OtherHostsArgs, plan: &Plan) -> Result<(), String> {
 }
 
 /// "db1", "db1=10.0.0.3": the host of the database.
-fn database(text: &str) -> Result<DatabaseHost, String> {
+fn database(text: &str) -> Result<DatabaseHost, CommandFailure> {
     let (host, address) = match text.split_once('=') {
         Some((host, address)) => {
             let address = address.parse().map_err(|_| {
-                format!(
+                CommandFailure::usage(format!(
                     "--database {text}: {address:?} is not an IP address; write HOST or HOST=ADDRESS"
-                )
+                ))
             })?;
             (host, Some(address))
         }
@@ -227,12 +240,17 @@ fn database(text: &str) -> Result<DatabaseHost, String> {
         Some(address) => address,
         None if host == LOCAL => Ipv4Addr::LOCALHOST.into(),
         None => resolved(host).map_err(|error| {
-            format!("--database {host}: its address is not known ({error}); write {host}=ADDRESS")
+            CommandFailure::usage(format!(
+                "--database {host}: its address is not known ({error}); write {host}=ADDRESS"
+            ))
         })?,
     };
     may_listen("--database", address)?;
-    let client = way_to(address)
-        .map_err(|error| format!("--database {host}: cannot reach {address} ({error})"))?;
+    let client = way_to(address).map_err(|error| {
+        CommandFailure::usage(format!(
+            "--database {host}: cannot reach {address} ({error})"
+        ))
+    })?;
     Ok(DatabaseHost {
         host: host.to_owned(),
         address,
@@ -241,15 +259,15 @@ fn database(text: &str) -> Result<DatabaseHost, String> {
 }
 
 /// The address of this machine that a host reaches, by the way that leads to it. Nothing is sent.
-fn leading_to(names: &[String], host: &str) -> Result<IpAddr, String> {
+fn leading_to(names: &[String], host: &str) -> Result<IpAddr, CommandFailure> {
     if names.iter().all(|name| name == LOCAL) {
         return Ok(Ipv4Addr::LOCALHOST.into());
     }
     let address = resolved(host).and_then(way_to).map_err(|error| {
-        format!(
+        CommandFailure::usage(format!(
             "--generator {host}: the address of this machine that leads there is not known ({error}); set it with \
              --address"
-        )
+        ))
     })?;
     may_listen("--address", address)?;
     Ok(address)
@@ -267,9 +285,9 @@ impl HostsFileOptions {
     ///
     /// # Errors
     /// Its mistakes, drawn.
-    fn read(path: &Path) -> Result<Self, String> {
-        let file =
-            HostsFile::read(path).map_err(|errors| errors.render(output::colour_of_notes()))?;
+    fn read(path: &Path) -> Result<Self, CommandFailure> {
+        let file = HostsFile::read(path)
+            .map_err(|errors| CommandFailure::usage(errors.render(output::colour_of_notes())))?;
         Ok(Self {
             file,
             taken: BTreeSet::new(),
@@ -302,13 +320,14 @@ impl HostsFileOptions {
     }
 
     /// The message about an option, drawn with its line if the value is from here.
-    fn drawn(&self, option: &str, message: String) -> String {
+    fn drawn(&self, option: &str, error: CommandFailure) -> CommandFailure {
         if !self.taken.contains(option) {
-            return message;
+            return error;
         }
+        let message = error.to_string();
         let title = message.trim_start_matches("--");
         let mistake = self.file.mistake(option, title);
-        mistake.render(output::colour_of_notes())
+        CommandFailure::usage(mistake.render(output::colour_of_notes()))
     }
 
     /// What messages call the value of an option that is from here.
@@ -325,7 +344,7 @@ mod tests {
     fn ask(change: impl FnOnce(&mut OtherHostsArgs)) -> Result<Option<Hosts>, String> {
         let mut args = OtherHostsArgs::default();
         change(&mut args);
-        hosts(&args, true, true)
+        hosts(&args, true, true).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -64,8 +64,7 @@ impl Profile {
         let hosts = {
             let mut workloads = self.selection.workloads.iter();
             let needs_database = workloads.any(|one| one.manifest.oracle.needs_database());
-            other_hosts::hosts(&args.other_hosts, true, needs_database)
-                .map_err(CommandFailure::usage)?
+            other_hosts::hosts(&args.other_hosts, true, needs_database)?
         };
         if args.other_hosts.database.is_some() && args.postgres.postgres != AUTO {
             return Err(CommandFailure::usage(format!(

@@ -33,9 +33,7 @@ pub fn run(mut args: RunArgs) -> Result<Exit, CommandFailure> {
     if let Some(session) = args.resume.clone() {
         return resume(&args, &session);
     }
-    args.other_hosts
-        .read_file(&mut args.explicit)
-        .map_err(CommandFailure::usage)?;
+    args.other_hosts.read_file(&mut args.explicit)?;
     let catalogue = select::catalogue(&args.selection.place)?;
     let profile = Profile::new(&args, &catalogue)?;
     let interrupted = invocation::on_signals().map_err(CommandFailure::no_result)?;

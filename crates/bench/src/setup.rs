@@ -298,7 +298,7 @@ const INDENT: &str = "    ";
 
 /// Stacks that cannot be measured here.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Missing(Vec<MissingStack>);
+pub struct MissingStacks(Vec<MissingStack>);
 
 #[derive(Clone, Debug, Serialize)]
 struct MissingStack {
@@ -307,7 +307,7 @@ struct MissingStack {
     why: Unavailable,
 }
 
-impl Missing {
+impl MissingStacks {
     /// Stacks, each with what it lacks.
     pub fn new(missing: Vec<(TargetId, Unavailable)>) -> Self {
         let missing = missing.into_iter();

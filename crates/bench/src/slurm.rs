@@ -2,7 +2,7 @@
 
 use std::{env, net::IpAddr, process::Command};
 
-use deadheat_shell::hosts::resolved;
+use deadheat_shell::{exit::CommandFailure, hosts::resolved};
 
 /// A node of the job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,11 +19,12 @@ fn own() -> String {
 }
 
 /// The names of all nodes of the job that this process runs in.
-fn names() -> Result<Vec<String>, String> {
+fn names() -> Result<Vec<String>, CommandFailure> {
     let list = env::var("SLURM_JOB_NODELIST").map_err(|_| {
-        "--slurm: this is not a job of Slurm (SLURM_JOB_NODELIST is not set); run it by sbatch \
-         (docs/hosts.md has a script)"
-            .to_owned()
+        CommandFailure::usage(
+            "--slurm: this is not a job of Slurm (SLURM_JOB_NODELIST is not set); run it by sbatch \
+             (docs/hosts.md has a script)",
+        )
     })?;
     let hostnames = asked(&["scontrol", "show", "hostnames", &list])?;
     Ok(hostnames.split_whitespace().map(str::to_owned).collect())
@@ -33,7 +34,7 @@ fn names() -> Result<Vec<String>, String> {
 ///
 /// # Errors
 /// When there is no job, this process runs on none of its nodes, or it has no other one.
-pub(crate) fn others() -> Result<Vec<Node>, String> {
+pub(crate) fn others() -> Result<Vec<Node>, CommandFailure> {
     let names = names()?;
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let others = without(&names, &own())?;
@@ -42,7 +43,9 @@ pub(crate) fn others() -> Result<Vec<Node>, String> {
         let address = field(&known, "NodeAddr").unwrap_or(name);
         let found = resolved(address);
         let found = found.map_err(|error| {
-            format!("--slurm: the address {address} of {name} is unusable ({error})")
+            CommandFailure::usage(format!(
+                "--slurm: the address {address} of {name} is unusable ({error})"
+            ))
         })?;
         Ok(Node {
             name: (*name).to_owned(),
@@ -52,19 +55,19 @@ pub(crate) fn others() -> Result<Vec<Node>, String> {
     others.iter().map(node).collect()
 }
 
-fn without<'a>(names: &[&'a str], own: &str) -> Result<Vec<&'a str>, String> {
+fn without<'a>(names: &[&'a str], own: &str) -> Result<Vec<&'a str>, CommandFailure> {
     let others: Vec<&str> = names.iter().copied().filter(|name| *name != own).collect();
     if others.len() == names.len() {
-        return Err(format!(
+        return Err(CommandFailure::usage(format!(
             "--slurm: this process runs on none of the job's nodes ({}), where the servers are to run; start it on \
              one with `srun --nodes=1 --ntasks=1 deadheat run --slurm …`",
             names.join(", ")
-        ));
+        )));
     }
     if others.is_empty() {
-        return Err(format!(
+        return Err(CommandFailure::usage(format!(
             "--slurm: the job has no node but {own}; ask for two or more with --nodes"
-        ));
+        )));
     }
     Ok(others)
 }
@@ -77,20 +80,21 @@ fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     fields.find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 
-fn asked(words: &[&str]) -> Result<String, String> {
+fn asked(words: &[&str]) -> Result<String, CommandFailure> {
     let shown = words.join(" ");
     tracing::info!("{shown}");
     let output = Command::new(words[0]).args(&words[1..]).output();
-    let output = output.map_err(|error| format!("--slurm: `{shown}`: {error}"))?;
+    let output =
+        output.map_err(|error| CommandFailure::usage(format!("--slurm: `{shown}`: {error}")))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!(
+    Err(CommandFailure::usage(format!(
         "--slurm: `{shown}` {}: {}",
         output.status,
         said.trim()
-    ))
+    )))
 }
 
 #[cfg(test)]
@@ -101,12 +105,12 @@ mod tests {
     fn the_others_are_all_but_the_node_of_this_process() {
         let names = ["n1", "n2", "n3"];
         assert_eq!(without(&names, "n2").unwrap(), ["n1", "n3"]);
-        let error = without(&names, "login").unwrap_err();
+        let error = without(&names, "login").unwrap_err().to_string();
         assert!(
             error.contains("none of the job's nodes (n1, n2, n3)"),
             "{error}"
         );
-        let error = without(&["n1"], "n1").unwrap_err();
+        let error = without(&["n1"], "n1").unwrap_err().to_string();
         assert!(error.contains("--nodes"), "{error}");
     }
 

@@ -10,7 +10,7 @@ use deadheat_compare::{
 };
 use deadheat_loadtool::{look_alikes::AsArgs, options::LoadArgs};
 use deadheat_shell::{
-    data::{DataArgs, OfSession},
+    data::{DataArgs, Format, Formats, OF_DOCUMENT, OF_LOAD_ALONE},
     options::GlobalArgs,
 };
 
@@ -33,7 +33,7 @@ const EXIT_STATUS: &str = "Exit status: 0 success; 1 a check or a stack failed; 
 pub(crate) enum Command {
     /// Build, check, load and compare stacks; write the report.
     Run(Box<RunArgs>),
-    /// Write a session's report again, from its records alone.
+    /// Write the report of a session, a load or a search again, from its records alone.
     Report(ReportArgs),
     /// Compare B with A: stacks, revisions, URLs, commands or sessions.
     Compare(Box<CompareArgs>),
@@ -78,16 +78,26 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// The session's folder, or a file with reports of other tools [default: the newest session in `results/`]
+    /// The folder of a session or a search, the JSON of a load or a search, or a file with reports of other tools
+    /// [default: the newest session in `results/`]
     pub(crate) session: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) data: DataArgs<OfSession>,
+    pub(crate) data: DataArgs<OfReport>,
     /// The workload on the card, with a load point if need be (`json:c50`); without, the first with a verdict
     #[arg(long, value_name = "NAME[:POINT]")]
     pub(crate) workload: Option<String>,
     /// In text: show everything, instead of 40 lines
     #[arg(long)]
     pub(crate) details: bool,
+}
+
+/// The formats of all records; each kind of record has some of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OfReport;
+
+impl Formats for OfReport {
+    const LISTS: &'static [&'static [Format]] =
+        &[OF_DOCUMENT, &[Format::Csv, Format::Card], OF_LOAD_ALONE];
 }
 
 const COMPLETIONS_HELP: &str = "\

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadheat_compare::imported;
-use deadheat_import::{Published, document, toml};
-use deadheat_model::{TargetId, imported::Imported};
+use deadheat_import::{DocumentProperties, document, toml};
+use deadheat_model::{TargetId, imported::ImportedReports};
 use deadheat_shell::{
     data::{self, FilesArgs, Format, Formats, TEXT_OR_JSON},
     exit::{CommandFailure, Exit},
@@ -62,12 +62,12 @@ pub(crate) fn import(args: &ImportArgs) -> Result<Exit, CommandFailure> {
     // Before anything is written, so that what is wrong leaves no file.
     let printed = rendered(args.data.format(), output::screen())?;
     files.write(|format| Ok(rendered(format, data::page())?.into_bytes()))?;
-    output::data(&printed)?;
+    data::print(args.data.format(), &printed)?;
     Ok(Exit::Fine)
 }
 
 /// The runs as a published table, which is called as the file that it goes to.
-fn table(read: &Imported, args: &ImportArgs) -> Result<String, CommandFailure> {
+fn table(read: &ImportedReports, args: &ImportArgs) -> Result<String, CommandFailure> {
     let is_table = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "toml");
     let file = args.data.output.iter().find(is_table);
     let stem = file.and_then(|path| path.file_stem()?.to_str());
@@ -78,7 +78,7 @@ fn table(read: &Imported, args: &ImportArgs) -> Result<String, CommandFailure> {
             "--target: no report is of a server called `{server}`"
         )));
     }
-    let how = Published {
+    let how = DocumentProperties {
         id: stem.unwrap_or("imported"),
         workload: args.workload.as_deref(),
         targets: &args.target,

@@ -4,13 +4,21 @@ use std::path::{Path, PathBuf};
 
 use deadheat_bench::heats;
 use deadheat_compare as compare;
-use deadheat_compare::{bisect, imported, measured::versus};
-use deadheat_loadtool as load;
-use deadheat_runner::session::heats::read_session;
+use deadheat_compare::{bisect, imported, measured::analyse};
+use deadheat_loadtool::{self as load, find_rate};
+use deadheat_model::{
+    bisect::FORMAT as SEARCH_FOR_COMMIT, capacity::FORMAT as SEARCH_FOR_RATE,
+    record::FORMAT as LOAD,
+};
+use deadheat_runner::session::{
+    HEADER_FILE,
+    heats::{HEATS_FILE, read_session},
+};
 use deadheat_shell::{
-    data::{self, Format, OfDocument, Sink, TextOrJson},
+    data::{self, Format, OfDocument, OfSession, Sink, TextOrJson},
     exit::{CommandFailure, Exit},
     output,
+    record_file::RecordFile,
     session_folders::{RESULTS, sessions},
 };
 
@@ -29,37 +37,78 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, CommandFailure> {
         ));
     }
     let session = match &args.session {
-        Some(folder) => folder.clone(),
+        Some(path) => path.clone(),
         None => newest()?,
     };
-    if session.is_file()
-        && let Some(search) = load::read_search(&session)?
-    {
-        return load::shown_again(&search, sink).map(|()| Exit::Fine);
+    let shown = if session.is_file() {
+        of_file(&session, args, sink)
+    } else {
+        of_folder(&session, args, sink)
+    };
+    shown.map(|()| Exit::Fine)
+}
+
+/// What a folder has: a session, or a search for a commit.
+fn of_folder(folder: &Path, args: &ReportArgs, sink: Sink) -> Result<(), CommandFailure> {
+    if folder.join(bisect::RECORD).is_file() {
+        return bisect::shown_again(folder, sink);
     }
-    if session.is_file() {
-        return of_another_tool(&session, sink);
-    }
-    if session.join(bisect::RECORD).is_file() {
-        return bisect::shown_again(&session, sink);
-    }
-    let record = read_session(&session).map_err(CommandFailure::usage)?;
-    if let Some(versus) = versus(&record, &session) {
-        let what = format!("The session of `deadheat compare` in {}", session.display());
+    let record = read_session(folder).map_err(CommandFailure::usage)?;
+    if let Some(comparison) = analyse(&record, folder) {
+        let what = format!("The session of `deadheat compare` in {}", folder.display());
         data::must_be_of::<OfDocument>(&what, sink.format)?;
-        let text = compare::rendered(&versus, None, sink.format, args.details, sink.screen())?;
-        return sink.write(&text).map(|()| Exit::Fine);
+        let text = compare::rendered(&comparison, None, sink.format, args.details, sink.screen())?;
+        return sink.write(&text);
     }
+    let what = format!("The session in {}", folder.display());
+    data::must_be_of::<OfSession>(&what, sink.format)?;
     if sink.format == Format::Card {
-        let card = heats::Rendered::card(&record, args.workload.as_deref())?;
-        return sink.write_bytes(&card).map(|()| Exit::Fine);
+        let card = heats::ReportTexts::card(&record, args.workload.as_deref())?;
+        return sink.write(&card);
     }
-    let rendered = heats::Rendered::new(&record, &session, sink.screen())?;
-    match sink.format {
-        Format::Html => sink.write_bytes(rendered.in_format(Format::Html, true)?.as_bytes()),
-        format => sink.write(&rendered.in_format(format, args.details)?),
-    }?;
-    Ok(Exit::Fine)
+    let rendered = heats::ReportTexts::new(&record, folder, sink.screen())?;
+    let text = rendered.in_format(sink.format, args.details)?;
+    sink.write(&text)
+}
+
+/// What a file has: a record of Deadheat, or reports of other tools.
+fn of_file(file: &Path, args: &ReportArgs, sink: Sink) -> Result<(), CommandFailure> {
+    let record = RecordFile::read(file).map_err(|error| {
+        CommandFailure::usage(format!(
+            "reading {}: {error}; name the folder of a session, the JSON of a load, or a file with reports",
+            file.display()
+        ))
+    })?;
+    if let Some(record) = record {
+        return match record.format() {
+            LOAD => load::shown_again(&record, args.details, sink),
+            SEARCH_FOR_RATE => find_rate::shown_again(&record, sink),
+            SEARCH_FOR_COMMIT => bisect::shown_again_from(&record, sink),
+            other => Err(CommandFailure::usage(format!(
+                "{} is a report ({other}), and cannot be made again from itself; name the folder of its session, or run \
+                 the command that wrote it again",
+                file.display()
+            ))),
+        };
+    }
+    match its_folder(file) {
+        Some(folder) => of_folder(folder, args, sink),
+        None => of_another_tool(file, sink),
+    }
+}
+
+/// The folder of a session or a search that this file is the record of.
+fn its_folder(file: &Path) -> Option<&Path> {
+    let name = file.file_name()?;
+    let is_record = [HEADER_FILE, HEATS_FILE, bisect::RECORD]
+        .iter()
+        .any(|record| name == *record);
+    let folder = file.parent().filter(|_| is_record)?;
+    if folder == Path::new("") {
+        Some(Path::new("."))
+    } else {
+        Some(folder)
+    }
 }
 
 /// The session in `results` that began last.
@@ -76,7 +125,7 @@ fn newest() -> Result<PathBuf, CommandFailure> {
 }
 
 /// What reports of other tools say.
-fn of_another_tool(file: &Path, sink: Sink) -> Result<Exit, CommandFailure> {
+fn of_another_tool(file: &Path, sink: Sink) -> Result<(), CommandFailure> {
     let read = imported::read(&[file], None)
         .map_err(|failure| failure.and("A session is a folder that has session.json."))?;
     let what = format!("Another tool's report in {}", file.display());
@@ -85,5 +134,5 @@ fn of_another_tool(file: &Path, sink: Sink) -> Result<Exit, CommandFailure> {
         Format::Json => imported::as_json(&read)?,
         _ => imported::as_text(&read, sink.screen()),
     };
-    sink.write(&text).map(|()| Exit::Fine)
+    sink.write(&text)
 }

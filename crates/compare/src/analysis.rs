@@ -1,4 +1,4 @@
-//! Compares records of `deadheat load`. Sessions of heats are judged in `stats::versus`. Here each record is one run,
+//! Compares records of `deadheat load`. Sessions of heats are judged in `stats::comparison`. Here each record is one run,
 //! and no heat has both sides.
 //!
 //! Seconds of one run are no repetition: they depend on each other, and share the process, its memory layout and the
@@ -15,9 +15,9 @@ use deadheat_model::{
     load::{ProxyKind, RequestSpec, Target, words as in_words},
     warning::{Warning, doubt, note},
 };
-use deadheat_stats::versus::{
-    Bounds, CellId, Compared, Fact, Method, Metric, NotCompared, Ratio, RatioVerdict, SideFacts,
-    Versus, differs,
+use deadheat_stats::comparison::{
+    Bounds, CellId, Compared, ComparisonAnalysis, Fact, Method, Metric, NotCompared, Ratio,
+    RatioVerdict, SideFacts, differs,
     sessions::{MIN_RUNS, Sample, correct},
 };
 
@@ -28,7 +28,7 @@ const MIN_CHANGES: usize = 3;
 pub type Runs<'a> = (&'a str, &'a [LoadRecord]);
 
 /// Compares runs `b` with runs `a`. Differences that bias every ratio become warnings ([`biasing_differences`]).
-pub fn compare(a: Runs<'_>, b: Runs<'_>, bounds: Bounds) -> Versus {
+pub fn compare(a: Runs<'_>, b: Runs<'_>, bounds: Bounds) -> ComparisonAnalysis {
     let bounds = bounds.of_runs();
     let sides = [a.1, b.1].map(|runs| runs.iter().map(analyse).collect::<Vec<_>>());
     let first = a.1.first().or(b.1.first());
@@ -49,7 +49,7 @@ pub fn compare(a: Runs<'_>, b: Runs<'_>, bounds: Bounds) -> Versus {
     let mut warnings: Vec<Warning> = differences.collect();
     warnings.extend(doubts(a.0, &sides[0]));
     warnings.extend(doubts(b.0, &sides[1]));
-    Versus {
+    ComparisonAnalysis {
         how: Method::Runs {
             a: a.1.len(),
             b: b.1.len(),

@@ -57,7 +57,7 @@ pub fn audit(args: &AuditArgs) -> Result<Exit, CommandFailure> {
     );
     let printed = rendered(&audit, args.data.format(), args.details, output::screen())?;
     files.write(|format| Ok(rendered(&audit, format, args.details, data::page())?.into_bytes()))?;
-    output::data(&printed)?;
+    data::print(args.data.format(), &printed)?;
     Ok(Exit::Fine)
 }
 

@@ -6,19 +6,19 @@ use std::path::Path;
 
 use deadheat_document::text::Screen;
 use deadheat_import::{ImportError, import};
-use deadheat_model::imported::Imported;
+use deadheat_model::imported::ImportedReports;
 use deadheat_runner::files::{self, LONGEST_TEXT};
 use deadheat_shell::exit::CommandFailure;
-use deadheat_stats::versus::{
+use deadheat_stats::comparison::{
     Bounds,
-    tool_runs::{self, RunsVersus},
+    tool_runs::{self, RunsComparison},
 };
 
-use self::document::{SideNames, document, json, versus, versus_json};
+use self::document::{SideNames, comparison, comparison_json, document, json};
 
 /// Reads the reports in these files. `command` is that of the runs, for reports that do not say how a server was
 /// loaded.
-pub fn read(paths: &[&Path], command: Option<&str>) -> Result<Imported, CommandFailure> {
+pub fn read(paths: &[&Path], command: Option<&str>) -> Result<ImportedReports, CommandFailure> {
     let files: Vec<_> = paths
         .iter()
         .map(|path| bytes(path))
@@ -39,20 +39,20 @@ fn bytes(path: &Path) -> Result<(String, Vec<u8>), CommandFailure> {
 }
 
 /// What was read, for people.
-pub fn as_text(imported: &Imported, screen: Screen) -> String {
+pub fn as_text(imported: &ImportedReports, screen: Screen) -> String {
     document(imported).text(screen)
 }
 
 /// What was read, for programs.
-pub fn as_json(imported: &Imported) -> Result<String, CommandFailure> {
+pub fn as_json(imported: &ImportedReports) -> Result<String, CommandFailure> {
     json(imported)
         .map_err(|error| CommandFailure::no_result(format!("writing the imported runs: {error}")))
 }
 
 /// The reports in the two files that `compare` was given.
 pub(crate) struct Pair {
-    a: (String, Imported),
-    b: (String, Imported),
+    a: (String, ImportedReports),
+    b: (String, ImportedReports),
 }
 
 impl Pair {
@@ -69,14 +69,14 @@ impl Pair {
 
     /// B against A, for programs.
     pub(crate) fn as_json(&self, bounds: Bounds) -> Result<String, CommandFailure> {
-        versus_json(self.sides(), &self.compared(bounds)?)
+        comparison_json(self.sides(), &self.compared(bounds)?)
             .map_err(|error| CommandFailure::no_result(format!("writing the comparison: {error}")))
     }
 
     /// B against A, for people.
     pub(crate) fn as_text(&self, bounds: Bounds, screen: Screen) -> Result<String, CommandFailure> {
         let found = self.compared(bounds)?;
-        let document = versus(self.sides(), &found, [&self.a.1, &self.b.1]);
+        let document = comparison(self.sides(), &found, [&self.a.1, &self.b.1]);
         Ok(document.text(screen))
     }
 
@@ -87,7 +87,7 @@ impl Pair {
         }
     }
 
-    fn compared(&self, bounds: Bounds) -> Result<RunsVersus, CommandFailure> {
+    fn compared(&self, bounds: Bounds) -> Result<RunsComparison, CommandFailure> {
         for (file, imported) in [&self.a, &self.b] {
             one_server(file, imported)?;
         }
@@ -97,7 +97,7 @@ impl Pair {
 }
 
 /// The reports in a file; `None`: it is no file, or has none.
-fn side(operand: &str) -> Result<Option<Imported>, CommandFailure> {
+fn side(operand: &str) -> Result<Option<ImportedReports>, CommandFailure> {
     let path = Path::new(operand);
     if !path.is_file() {
         return Ok(None);
@@ -110,7 +110,7 @@ fn side(operand: &str) -> Result<Option<Imported>, CommandFailure> {
 }
 
 /// Runs of several servers are no side of a comparison.
-fn one_server(file: &str, imported: &Imported) -> Result<(), CommandFailure> {
+fn one_server(file: &str, imported: &ImportedReports) -> Result<(), CommandFailure> {
     let mut names: Vec<&str> = imported
         .runs
         .iter()

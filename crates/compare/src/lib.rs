@@ -22,7 +22,7 @@ use deadheat_shell::{
     exit::{CommandFailure, Exit},
     output,
 };
-use deadheat_stats::versus::{Bounds, Check, Gate, Versus};
+use deadheat_stats::comparison::{Bounds, Check, ComparisonAnalysis, Gate};
 
 use self::{
     live::{MeasureOutcome, loads},
@@ -37,41 +37,40 @@ use crate::{
 /// Compares B with A: measures both, or reads their records.
 pub fn compare(mut args: CompareArgs) -> Result<Exit, CommandFailure> {
     let other_hosts = &mut args.measure.other_hosts;
-    other_hosts
-        .read_file(&mut args.explicit)
-        .map_err(CommandFailure::usage)?;
+    other_hosts.read_file(&mut args.explicit)?;
     let comparands = resolve::resolve(&args)?;
     let sides = [&args.a, &args.b].map(Path::new);
     let files = args.verdict.data.open_beside(sides)?;
     let measured = match comparands {
         Comparands::Sessions { a, b } => {
-            let versus = records::compare_sessions(&a, &b, bounds(&args), args.sessions.force)?;
-            MeasureOutcome::Versus(Box::new(versus))
+            let comparison = records::compare_sessions(&a, &b, bounds(&args), args.sessions.force)?;
+            MeasureOutcome::Comparison(Box::new(comparison))
         }
         Comparands::Records { a, b } => {
-            let versus = records::compare(&a, &b, bounds(&args), args.sessions.force)?;
-            MeasureOutcome::Versus(Box::new(versus))
+            let comparison = records::compare(&a, &b, bounds(&args), args.sessions.force)?;
+            MeasureOutcome::Comparison(Box::new(comparison))
         }
         Comparands::Reports => {
             return of_other_tools(&args, files);
         }
         Comparands::Live(live) => live::measure(&live, &args)?,
     };
-    let versus = match measured {
-        MeasureOutcome::Versus(versus) => versus,
+    let comparison = match measured {
+        MeasureOutcome::Comparison(comparison) => comparison,
         MeasureOutcome::Nothing(exit) => return Ok(exit),
     };
-    let gate = versus.gate(check(&args));
+    let gate = comparison.gate(check(&args));
     let VerdictArgs {
         data: asked,
         details,
         ..
     } = args.verdict;
     let rendered =
-        |format, details, screen| self::rendered(&versus, Some(&gate), format, details, screen);
-    output::data(&rendered(asked.format(), details, output::screen())?)?;
+        |format, details, screen| self::rendered(&comparison, Some(&gate), format, details, screen);
+    let printed = rendered(asked.format(), details, output::screen())?;
+    data::print(asked.format(), &printed)?;
     files.write(|format| Ok(rendered(format, details, data::page())?.into_bytes()))?;
-    Ok(exit(&versus, &gate))
+    Ok(exit(&comparison, &gate))
 }
 
 /// Options of loads that are refused together, or one that is refused alone, without dashes.
@@ -101,7 +100,8 @@ fn of_other_tools(args: &CompareArgs, files: Files) -> Result<Exit, CommandFailu
         Format::Json => pair.as_json(bounds(args)),
         _ => pair.as_text(bounds(args), screen),
     };
-    output::data(&rendered(verdict.data.format(), output::screen())?)?;
+    let printed = rendered(verdict.data.format(), output::screen())?;
+    data::print(verdict.data.format(), &printed)?;
     files.write(|format| Ok(rendered(format, data::page())?.into_bytes()))?;
     Ok(Exit::Fine)
 }
@@ -125,7 +125,7 @@ pub(crate) fn bounds(args: &CompareArgs) -> Bounds {
 
 /// A comparison in a format; with `details` the text says everything.
 pub fn rendered(
-    versus: &Versus,
+    comparison: &ComparisonAnalysis,
     gate: Option<&Gate>,
     format: Format,
     details: bool,
@@ -137,21 +137,21 @@ pub fn rendered(
         ..screen
     };
     match format {
-        Format::Html => html(versus, gate).map_err(failed),
-        Format::Json => json(versus, gate).map_err(failed),
-        format => data::rendered(&document(versus, gate), format, details, screen),
+        Format::Html => html(comparison, gate).map_err(failed),
+        Format::Json => json(comparison, gate).map_err(failed),
+        format => data::rendered(&document(comparison, gate), format, details, screen),
     }
 }
 
 /// A failure of B has another status than a comparison that could not be made. A slower B is an answer, and fails only
 /// what was asked for ([`Check`]).
-fn exit(versus: &Versus, gate: &Gate) -> Exit {
+fn exit(comparison: &ComparisonAnalysis, gate: &Gate) -> Exit {
     match () {
-        () if versus.b_failed() => Exit::Failed,
-        () if !versus.has_ratio() && versus.was_interrupted() => Exit::Interrupted,
-        () if !versus.has_ratio() => Exit::NoResult,
+        () if comparison.b_failed() => Exit::Failed,
+        () if !comparison.has_ratio() && comparison.was_interrupted() => Exit::Interrupted,
+        () if !comparison.has_ratio() => Exit::NoResult,
         () if gate.failed => Exit::Failed,
-        () if !versus.is_judged() && versus.was_interrupted() => Exit::Interrupted,
+        () if !comparison.is_judged() && comparison.was_interrupted() => Exit::Interrupted,
         () => Exit::Fine,
     }
 }

@@ -13,18 +13,18 @@ use deadheat_model::{
 };
 use deadheat_shell::invocation;
 use deadheat_stats::{
+    comparison::{ComparisonAnalysis, Ended, Fact, Method, SideFacts, alternating::Duel},
     sequential::Look,
-    versus::{Ended, Fact, Method, SideFacts, Versus, alternating::Duel},
 };
 
 /// The comparison that the session in `folder` made; `None` if the session is not a comparison.
-pub fn versus(record: &SessionRecord, folder: &Path) -> Option<Versus> {
+pub fn analyse(record: &SessionRecord, folder: &Path) -> Option<ComparisonAnalysis> {
     let duel = Duel::new(record)?;
     let plan = &record.header.plan;
     let look = duel.final_look();
     let judged = duel.judge(look);
     let walls: Duration = record.heats.iter().map(|one| one.heat.wall).sum();
-    Some(Versus {
+    Some(ComparisonAnalysis {
         how: Method::Heats {
             design: duel.design()?,
             look,

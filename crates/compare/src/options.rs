@@ -13,7 +13,7 @@ use deadheat_shell::{
     rate::equal_rate,
     values::{margin, one_of, share},
 };
-use deadheat_stats::versus::Bounds;
+use deadheat_stats::comparison::Bounds;
 
 const AFTER_HELP: &str = "\
 What A and B may be, tried in this order, and both the same kind:
@@ -207,18 +207,18 @@ pub(crate) const MEASURING: &str = "Measuring (not of sessions and records)";
 #[command(
     next_help_heading = MEASURING,
     mut_arg("budget", |arg| arg.help("The time that measuring may take [default: 5m]").long_help(Resettable::Reset)),
-    mut_arg("heats", |arg| arg.help("Number of heats at each load, with one look after them").conflicts_with("budget")),
+    mut_arg("heats", |arg| arg.help("Number of heats at each load, with one checkpoint after them").conflicts_with("budget")),
     mut_arg("heat_time", |arg| arg.help("How long each heat loads both servers in turn [default: 10s; 2s with --decide p99, or cpu without --fail-if-slower; 12s of URLs at a rate]")),
     mut_arg("results", |arg| arg.hide_short_help(true)),
-    mut_arg("dry_run", |arg| arg.help("Print the plan, with its looks, and exit")),
+    mut_arg("dry_run", |arg| arg.help("Print the plan, with its checkpoints, and exit")),
 )]
 pub struct MeasureArgs {
     /// How heats are measured.
     #[command(flatten)]
     pub heat: HeatArgs,
-    /// Look after these numbers of heats [default: 8,11,16,22,32,44… as far as the budget reaches]
+    /// Checkpoints: judge after these numbers of heats [default: 8,11,16,22,32,44… as far as the budget reaches]
     ///
-    /// Looks before the eighth heat may end it earlier, also with a dead heat. The price: of a stack that has one
+    /// Checkpoints before the eighth heat may end it earlier, also with a dead heat. The price: of a stack that has one
     /// process in six a third slower, five heats miss this kind in 40 % of comparisons, and eight in 23 %.
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=1000), conflicts_with = "heats", hide_short_help = true)]
     pub(crate) looks: Vec<u32>,

@@ -2,6 +2,7 @@
 //! is a run and a folder has several.
 
 use std::{
+    fmt::Display,
     fs,
     io::Read as _,
     path::{Path, PathBuf},
@@ -11,24 +12,22 @@ use deadheat_document::view::clean;
 use deadheat_model::{
     LoadRecord,
     change::Change,
-    record::{self, SCHEMA},
+    record::{FORMAT, SCHEMA},
 };
 use deadheat_runner::{files, session::heats::read_session};
-use deadheat_shell::exit::CommandFailure;
-use deadheat_stats::versus::{
-    Bounds, Versus,
+use deadheat_shell::{
+    exit::CommandFailure,
+    record_file::{RecordFile, RecordFileError},
+};
+use deadheat_stats::comparison::{
+    Bounds, ComparisonAnalysis,
     sessions::{self, refusals},
 };
-use serde::Deserialize;
 
 use crate::analysis as runs;
 
-/// What such a file says of itself.
-const FORMAT: &str = "deadheat-load";
-/// It says so in its first bytes.
+/// A record has the name of its format in its first bytes.
 const BEGINNING: u64 = 256;
-/// The longest one that is read: one of hours is some MB.
-const LONGEST: u64 = 256 << 20;
 
 /// Whether this is a record of a load, or a folder with one.
 pub(super) fn is_of_loads(path: &Path) -> bool {
@@ -44,7 +43,7 @@ pub(super) fn compare(
     b: &Path,
     bounds: Bounds,
     force: bool,
-) -> Result<Versus, CommandFailure> {
+) -> Result<ComparisonAnalysis, CommandFailure> {
     let (of_a, of_b) = (read(a)?, read(b)?);
     let same = |run: &LoadRecord| of_b.iter().any(|other| other == run);
     if of_a.iter().any(same) {
@@ -83,47 +82,31 @@ fn refused(a: &Path, b: &Path, reasons: &[Change]) -> String {
 
 /// The runs of a side.
 fn read(path: &Path) -> Result<Vec<LoadRecord>, CommandFailure> {
-    let failed = |error: String| {
+    let failed = |error: &dyn Display| {
         CommandFailure::usage(format!(
             "reading {}: {error}; give a file of `deadheat load -o FILE.json`, or a folder of them",
             path.display()
         ))
     };
     if path.is_file() {
-        return Ok(vec![read_record(path).map_err(failed)?]);
+        return Ok(vec![read_record(path).map_err(|error| failed(&error))?]);
     }
-    let files = in_folder(path).map_err(|error| failed(error.to_string()))?;
+    let files = in_folder(path).map_err(|error| failed(&error))?;
     let records = files.iter().map(|file| {
-        read_record(file).map_err(|error| failed(format!("{}: {error}", file.display())))
+        read_record(file).map_err(|error| failed(&format!("{}: {error}", file.display())))
     });
     let mut records = records.collect::<Result<Vec<_>, _>>()?;
     records.sort_by(|one, other| one.started.cmp(&other.started));
     Ok(records)
 }
 
-/// The first fields of the file.
-#[derive(Deserialize)]
-struct FileHeader {
-    #[serde(default)]
-    format: String,
-    #[serde(default)]
-    schema: u32,
-}
-
-fn read_record(path: &Path) -> Result<LoadRecord, String> {
-    let bytes = files::read_typed(path, LONGEST).map_err(|error| error.to_string())?;
-    let bytes = files::without_byte_order_mark(&bytes);
-    let header: FileHeader = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-    if header.format != FORMAT {
-        return Err("it is not a record of a load".to_owned());
+fn read_record(path: &Path) -> Result<LoadRecord, RecordFileError> {
+    match RecordFile::read(path)? {
+        Some(file) if file.format() == FORMAT => file.record(SCHEMA),
+        _ => Err(RecordFileError::Other {
+            expected: "a record of a load",
+        }),
     }
-    if header.schema != SCHEMA {
-        return Err(format!(
-            "its schema is {}, and this Deadheat reads {SCHEMA}",
-            header.schema
-        ));
-    }
-    record::read(bytes).map_err(|error| error.to_string())
 }
 
 /// The records in a folder.
@@ -158,7 +141,7 @@ pub(super) fn compare_sessions(
     b: &Path,
     bounds: Bounds,
     force: bool,
-) -> Result<Versus, CommandFailure> {
+) -> Result<ComparisonAnalysis, CommandFailure> {
     let read = |folder| read_session(folder).map_err(CommandFailure::usage);
     let (of_a, of_b) = (read(a)?, read(b)?);
     if of_a.header.id == of_b.header.id && of_a.header.started == of_b.header.started {

@@ -127,7 +127,7 @@ pub(super) fn comparands(args: &CompareArgs) -> Result<Comparands, CommandFailur
     if !are_of_loads && Pair::new(&args.a, &args.b)?.is_some() {
         return Ok(Comparands::Reports);
     }
-    pair(&args.a, &args.b).map_err(CommandFailure::usage)
+    pair(&args.a, &args.b)
 }
 
 /// The options that are refused because they have no meaning for what is compared.
@@ -136,7 +136,7 @@ pub(super) fn unread(args: &CompareArgs) -> Vec<String> {
     comparands.map_or(Vec::new(), |comparands| meaningless(&comparands, args))
 }
 
-fn pair(a: &str, b: &str) -> Result<Comparands, String> {
+fn pair(a: &str, b: &str) -> Result<Comparands, CommandFailure> {
     use Operand::{Command, Record, Revision, Session, Stack, Url};
     let live = |live| Ok(Comparands::Live(live));
     match (operand(a)?, operand(b)?) {
@@ -153,10 +153,10 @@ fn pair(a: &str, b: &str) -> Result<Comparands, String> {
             let a = b.at(revision);
             live(Live::Stacks { a, b })
         }
-        (Revision(_), Revision(_)) => Err(format!(
+        (Revision(_), Revision(_)) => Err(CommandFailure::usage(format!(
             "{a} and {b} are revisions of no stack; write one side as STACK{a}"
-        )),
-        (one, other) => Err(mixed(a, &one, b, &other)),
+        ))),
+        (one, other) => Err(CommandFailure::usage(mixed(a, &one, b, &other))),
     }
 }
 
@@ -193,7 +193,7 @@ fn mixed(a: &str, one: &Operand, b: &str, other: &Operand) -> String {
     )
 }
 
-fn operand(text: &str) -> Result<Operand, String> {
+fn operand(text: &str) -> Result<Operand, CommandFailure> {
     let folder = Path::new(text);
     if folder.join(HEADER_FILE).is_file() {
         return Ok(Operand::Session(folder.to_owned()));
@@ -211,9 +211,9 @@ fn operand(text: &str) -> Result<Operand, String> {
     }
     if let Some(command) = text.strip_prefix("cmd:") {
         return match command.trim() {
-            "" => {
-                Err("cmd: names no command; write it like 'cmd:./server --port $PORT'".to_owned())
-            }
+            "" => Err(CommandFailure::usage(
+                "cmd: names no command; write it like 'cmd:./server --port $PORT'",
+            )),
             command => Ok(Operand::Command(command.to_owned())),
         };
     }
@@ -228,14 +228,14 @@ fn operand(text: &str) -> Result<Operand, String> {
     if (!is_target(name) || meant::is_never_a_name(text))
         && let Some(instead) = meant::instead_of(text)
     {
-        return Err(instead);
+        return Err(CommandFailure::usage(instead));
     }
     if !is_target(name) {
-        return Err(format!(
+        return Err(CommandFailure::usage(format!(
             "{} is not a session, a record of a load, a URL, a cmd:COMMAND or the name of a stack; `deadheat compare \
              --help` has an example of each",
             without_password(text)
-        ));
+        )));
     }
     Ok(Operand::Stack(StackAt {
         target: name.parse().unwrap_or_else(|never| match never {}),
@@ -243,7 +243,7 @@ fn operand(text: &str) -> Result<Operand, String> {
     }))
 }
 
-fn url(text: &str) -> Result<Url, String> {
+fn url(text: &str) -> Result<Url, CommandFailure> {
     // What is not a URL may hold a password all the same.
     let shown = if text.contains('@') {
         &without_password(text)
@@ -251,12 +251,14 @@ fn url(text: &str) -> Result<Url, String> {
         text
     };
     let url = Url::parse(text).map_err(|error| {
-        format!("{shown} is not a URL ({error}); write it like http://127.0.0.1:8080/")
+        CommandFailure::usage(format!(
+            "{shown} is not a URL ({error}); write it like http://127.0.0.1:8080/"
+        ))
     })?;
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(format!(
+        return Err(CommandFailure::usage(format!(
             "{shown} contains a user name, and a URL appears in every output. Remove it and use --user USER:PASSWORD"
-        ));
+        )));
     }
     Ok(url)
 }
@@ -376,11 +378,11 @@ mod tests {
             ("http://me:s3cret@h/", "a user"),
             ("http://me:s3cret@h:x/", "not a URL"),
         ] {
-            let error = operand(wrong).unwrap_err();
+            let error = operand(wrong).unwrap_err().to_string();
             assert!(error.contains(said) && !error.contains("s3cret"), "{error}");
         }
         let command = Operand::Command("./a --port $PORT".to_owned());
-        assert_eq!(operand("cmd:./a --port $PORT"), Ok(command));
+        assert_eq!(operand("cmd:./a --port $PORT").unwrap(), command);
         for wrong in [
             "http://", "cmd:", "cmd:  ", "", "a/b", "../x", "go-a:", "go-a:*", "go-*", ":x", "a b",
         ] {

@@ -15,11 +15,11 @@ mod warn;
 use std::collections::{HashMap, HashSet};
 
 use deadheat_model::{
-    imported::{Imported, LeftOut, Run, RunFigures, SCHEMA, SourceLine, Tool},
+    imported::{ImportedReports, LeftOut, Run, RunFigures, SCHEMA, SourceLine, Tool},
     warning::{Warning, doubt},
 };
 
-pub use self::tables::{Published, UNASSIGNED, document, toml};
+pub use self::tables::{DocumentProperties, UNASSIGNED, document, toml};
 use self::{
     command::Command,
     context::{Names, TextContext},
@@ -27,14 +27,20 @@ use self::{
     text::{Cursor, Line, MAX_LINES},
 };
 pub use crate::report::ImportError;
-use crate::{report::Damage, tools::json::JsonText};
+use crate::{
+    report::{Damage, damage_at},
+    tools::json::JsonText,
+};
 
 /// Reads all reports in `files`, each a name and what it holds. `command` is the command of the runs, for reports that
-/// do not say how the server was loaded. The JSON that was made of an [`Imported`] is read back.
+/// do not say how the server was loaded. The JSON that was made of an [`ImportedReports`] is read back.
 ///
 /// # Errors
 /// If a report is damaged, or a file has none.
-pub fn import(files: &[(String, Vec<u8>)], command: Option<&str>) -> Result<Imported, ImportError> {
+pub fn import(
+    files: &[(String, Vec<u8>)],
+    command: Option<&str>,
+) -> Result<ImportedReports, ImportError> {
     let mut runs: Vec<Run> = Vec::new();
     let mut copies = ImportedRuns::default();
     let mut left_out = Vec::new();
@@ -93,7 +99,7 @@ pub fn import(files: &[(String, Vec<u8>)], command: Option<&str>) -> Result<Impo
         });
     }
     let warnings = warn::of_all(&runs);
-    Ok(Imported {
+    Ok(ImportedReports {
         import_schema: SCHEMA,
         runs,
         warnings,
@@ -108,8 +114,8 @@ pub fn has_reports(bytes: &[u8]) -> bool {
 }
 
 /// Reads the JSON of an earlier import; `None`: it is something else, or its figures disagree.
-fn read_back(bytes: &[u8]) -> Option<Imported> {
-    let imported: Imported = serde_json::from_slice(bytes).ok()?;
+fn read_back(bytes: &[u8]) -> Option<ImportedReports> {
+    let imported: ImportedReports = serde_json::from_slice(bytes).ok()?;
     let agrees = |run: &Run| report::check(run.tool, &run.load, &run.figures).is_ok();
     let is_right = imported.import_schema == SCHEMA && imported.runs.iter().all(agrees);
     is_right.then_some(imported)
@@ -440,14 +446,6 @@ impl<'a> Reader<'a> {
             file: self.file.to_owned(),
             hint,
         }
-    }
-}
-
-fn damage_at(line: usize, what: String) -> Damage {
-    Damage {
-        line,
-        what,
-        is_foreign: false,
     }
 }
 

@@ -131,13 +131,18 @@ pub(crate) struct Damage {
     pub(crate) is_foreign: bool,
 }
 
+/// Damage on a line, as a result.
+pub(crate) fn damage<T>(line: usize, what: impl ToString) -> Result<T, Damage> {
+    Err(damage_at(line, what))
+}
+
 /// Damage on a line.
-pub(crate) fn damage<T>(line: usize, what: impl Into<String>) -> Result<T, Damage> {
-    Err(Damage {
+pub(crate) fn damage_at(line: usize, what: impl ToString) -> Damage {
+    Damage {
         line,
-        what: what.into(),
+        what: what.to_string(),
         is_foreign: false,
-    })
+    }
 }
 
 /// The error for a report of an unsupported tool or layout.
@@ -149,11 +154,59 @@ pub(crate) fn foreign<T>(line: usize, tool: &str) -> Result<T, Damage> {
     })
 }
 
+/// Figures of a report that cannot all be right.
+#[derive(Debug, PartialEq, thiserror::Error)]
+pub(crate) enum FigureError {
+    #[error("the {name} is not a positive number")]
+    NotPositive { name: &'static str },
+    #[error("a rate of 0 requests/s cannot be compared with others")]
+    ZeroRate,
+    #[error("the {less}, {small} ms, is more than the {more}, {large} ms")]
+    TimesOutOfOrder {
+        less: &'static str,
+        small: f64,
+        more: &'static str,
+        large: f64,
+    },
+    #[error("there are more errors than the {complete} answers")]
+    TooManyErrors { complete: u64 },
+    #[error("more requests failed than the {sent} that were sent")]
+    TooManyFailures { sent: u64 },
+    #[error("{complete} requests at {rate}/s take {follows:.3} s, not {seconds} s")]
+    TimeOfAll {
+        complete: u64,
+        rate: f64,
+        follows: f64,
+        seconds: f64,
+    },
+    #[error("{connections} requests at once at {rate}/s take {follows:.3} ms, not {mean} ms")]
+    MeanTime {
+        connections: u32,
+        rate: f64,
+        follows: f64,
+        mean: f64,
+    },
+    #[error("{received} bytes are {follows:.2} KiB/s, not {transfer}")]
+    TransferRate {
+        received: u64,
+        follows: f64,
+        transfer: f64,
+    },
+    #[error("the bodies have more bytes than were received")]
+    TooManyBodyBytes,
+    #[error("{counted} requests are counted, and {sent:.1} were sent by rate and time")]
+    Counts { counted: u64, sent: f64 },
+    #[error("the counts of statuses add up to {all}, and there were {total} requests")]
+    Statuses { all: u64, total: u64 },
+    #[error("`http_req_failed` is of {of_all} requests, and `http_reqs` are {count}")]
+    Requests { of_all: u64, count: u64 },
+}
+
 /// Checks that the figures of a report agree.
 ///
 /// # Errors
 /// Says which figures cannot all be right.
-pub(crate) fn check(tool: Tool, load: &Load, figures: &RunFigures) -> Result<(), String> {
+pub(crate) fn check(tool: Tool, load: &Load, figures: &RunFigures) -> Result<(), FigureError> {
     for (name, value) in [
         ("time", figures.seconds),
         ("rate", figures.requests_per_second),
@@ -164,11 +217,11 @@ pub(crate) fn check(tool: Tool, load: &Load, figures: &RunFigures) -> Result<(),
         ("transfer rate", figures.kib_per_second),
     ] {
         if value.is_some_and(|value| !value.is_finite() || value < 0.0) {
-            return Err(format!("the {name} is not a positive number"));
+            return Err(FigureError::NotPositive { name });
         }
     }
     if figures.requests_per_second == Some(0.0) {
-        return Err("a rate of 0 requests/s cannot be compared with others".to_owned());
+        return Err(FigureError::ZeroRate);
     }
     let mut times = vec![
         ("median", figures.p50_ms, "99th percentile", figures.p99_ms),
@@ -183,21 +236,22 @@ pub(crate) fn check(tool: Tool, load: &Load, figures: &RunFigures) -> Result<(),
         if let (Some(small), Some(large)) = (small, large)
             && small > large * 1.01 + 0.01
         {
-            return Err(format!(
-                "the {less}, {small} ms, is more than the {more}, {large} ms"
-            ));
+            return Err(FigureError::TimesOutOfOrder {
+                less,
+                small,
+                more,
+                large,
+            });
         }
     }
     if let Some(complete) = figures.complete {
         let most = complete.max(load.requests.unwrap_or(0));
         if figures.non_2xx.is_some_and(|errors| errors > complete) {
-            return Err(format!("there are more errors than the {complete} answers"));
+            return Err(FigureError::TooManyErrors { complete });
         }
         let counts_among_complete = matches!(tool, Tool::Ab | Tool::K6);
         if counts_among_complete && figures.failed.is_some_and(|failed| failed > most) {
-            return Err(format!(
-                "more requests failed than the {most} that were sent"
-            ));
+            return Err(FigureError::TooManyFailures { sent: most });
         }
     }
     if tool == Tool::Ab {
@@ -208,7 +262,7 @@ pub(crate) fn check(tool: Tool, load: &Load, figures: &RunFigures) -> Result<(),
 }
 
 /// ab prints the same facts in several ways.
-fn of_ab(load: &Load, figures: &RunFigures) -> Result<(), String> {
+fn of_ab(load: &Load, figures: &RunFigures) -> Result<(), FigureError> {
     let (Some(rate), Some(seconds), Some(complete)) = (
         figures.requests_per_second,
         figures.seconds,
@@ -219,9 +273,12 @@ fn of_ab(load: &Load, figures: &RunFigures) -> Result<(), String> {
     let follows = complete as f64 / rate;
     // Half of the last digit of the time and of the rate.
     if (follows - seconds).abs() > 0.000_6 + follows * 0.005_1 / rate {
-        return Err(format!(
-            "{complete} requests at {rate}/s take {follows:.3} s, not {seconds} s"
-        ));
+        return Err(FigureError::TimeOfAll {
+            complete,
+            rate,
+            follows,
+            seconds,
+        });
     }
     if let (Some(mean), Some(connections)) = (figures.mean_ms, load.connections) {
         let follows = f64::from(connections) / rate * 1e3;
@@ -229,22 +286,27 @@ fn of_ab(load: &Load, figures: &RunFigures) -> Result<(), String> {
         let has_two_digits = (mean * 100.0 - (mean * 100.0).round()).abs() < 1e-6;
         let rounded = if has_two_digits { 0.005_1 } else { 0.000_6 };
         if (follows - mean).abs() > rounded + (0.000_1 + 0.005_1 / rate) * follows {
-            return Err(format!(
-                "{connections} requests at once at {rate}/s take {follows:.3} ms, not {mean} ms"
-            ));
+            return Err(FigureError::MeanTime {
+                connections,
+                rate,
+                follows,
+                mean,
+            });
         }
     }
     if let (Some(received), Some(transfer)) = (figures.received_bytes, figures.kib_per_second) {
         let follows = received as f64 / 1024.0 / follows;
         if (follows - transfer).abs() > 0.006 + follows * 0.005_1 / rate {
-            return Err(format!(
-                "{received} bytes are {follows:.2} KiB/s, not {transfer}"
-            ));
+            return Err(FigureError::TransferRate {
+                received,
+                follows,
+                transfer,
+            });
         }
     }
     let bodies = figures.body_bytes.zip(figures.received_bytes);
     if bodies.is_some_and(|(bodies, received)| bodies > received) {
-        return Err("the bodies have more bytes than were received".to_owned());
+        return Err(FigureError::TooManyBodyBytes);
     }
     Ok(())
 }

@@ -89,7 +89,7 @@ fn parsed<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Damage> {
     serde_json::from_str(text).map_err(|error| {
         let what = error.to_string();
         let what = what.split(" at line ").next().unwrap_or_default();
-        crate::damage_at(error.line(), what.to_owned())
+        report::damage_at(error.line(), what.to_owned())
     })
 }
 
@@ -118,7 +118,7 @@ fn run(
         warnings: Vec::new(),
     };
     report::check(run.tool, &run.load, &run.figures)
-        .map_err(|what| crate::damage_at(line, what))?;
+        .map_err(|what| report::damage_at(line, what))?;
     run.warnings = warn::of_run(&run, &report);
     Ok(run)
 }
@@ -247,13 +247,13 @@ fn web_frameworks(file: &str, text: &str, lines: &[usize]) -> Result<Vec<Run>, D
             && metrics.values.insert(metric.label, value).is_some()
         {
             let what = format!("`{}` is there twice", metric.label);
-            return Err(crate::damage_at(*line, what));
+            return Err(report::damage_at(*line, what));
         }
     }
     let of_place = |((level, id), metrics): ((u32, u64), Metrics<'_>)| {
         let name = names.get(&id).cloned();
         let name = name.ok_or_else(|| {
-            crate::damage_at(metrics.line, format!("no framework has the id {id}"))
+            report::damage_at(metrics.line, format!("no framework has the id {id}"))
         })?;
         let test = format!("{level} connections");
         run(file, metrics.line, name, &test, of_metrics(level, &metrics))

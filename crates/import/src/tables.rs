@@ -2,7 +2,7 @@
 
 use deadheat_model::{
     PublishedDocument, TargetId, Warning,
-    imported::{Imported, Run, Tool},
+    imported::{ImportedReports, Run, Tool},
     load::{HttpVersion, Reuse},
     published::{PublishedLoad, PublishedRow, PublishedTable},
     workload::Framing,
@@ -22,7 +22,7 @@ const MEAN_TIMED: f64 = 0.10;
 
 /// Properties of the document that the reports do not contain.
 #[derive(Clone, Copy, Debug)]
-pub struct Published<'a> {
+pub struct DocumentProperties<'a> {
     /// The document's id, which is its file's name.
     pub id: &'a str,
     /// The workload that asks for the same; `None`: [`UNASSIGNED`].
@@ -36,8 +36,8 @@ pub struct Published<'a> {
 /// # Errors
 /// If a run cannot be repeated by a session: its load is unknown or an open loop, or nothing was answered rightly.
 pub fn document(
-    imported: &Imported,
-    how: &Published<'_>,
+    imported: &ImportedReports,
+    how: &DocumentProperties<'_>,
 ) -> Result<PublishedDocument, ImportError> {
     let refuse = |what: String| Err(ImportError::NoTable(what));
     let Some(first) = imported.runs.first() else {
@@ -117,7 +117,11 @@ impl<'a> Key<'a> {
     }
 }
 
-fn table(key: &Key<'_>, runs: &[&Run], how: &Published<'_>) -> Result<PublishedTable, ImportError> {
+fn table(
+    key: &Key<'_>,
+    runs: &[&Run],
+    how: &DocumentProperties<'_>,
+) -> Result<PublishedTable, ImportError> {
     let title = key.section.unwrap_or(how.id).to_owned();
     let connections = runs.iter().filter_map(|run| run.load.connections);
     let usual = connections
@@ -166,7 +170,7 @@ fn table(key: &Key<'_>, runs: &[&Run], how: &Published<'_>) -> Result<PublishedT
     })
 }
 
-fn row(run: &Run, usual: u32, how: &Published<'_>) -> PublishedRow {
+fn row(run: &Run, usual: u32, how: &DocumentProperties<'_>) -> PublishedRow {
     let figures = &run.figures;
     let name = run.name();
     let target = how

@@ -2,6 +2,8 @@
 
 use std::{io, time::Duration};
 
+use crate::limits::MAX_PER_SECOND;
+
 /// Why a load could not be started or carried through.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
@@ -28,7 +30,7 @@ pub enum LoadError {
         /// Which of the spec's exchanges, from 0.
         index: usize,
         /// What is wrong with it.
-        problem: String,
+        problem: RequestError,
     },
     /// Bins or intervals are too short.
     #[error("{what} of {length:?} are too short: make them {least:?} or more")]
@@ -61,7 +63,7 @@ pub enum LoadError {
     #[error("the proxy cannot be used: {problem}")]
     Proxy {
         /// Why not.
-        problem: String,
+        problem: ProxyError,
     },
     /// Pipelining as it is asked for is impossible.
     #[error("requests cannot be pipelined like this: {problem}")]
@@ -91,7 +93,7 @@ pub enum LoadError {
     #[error("the schedule cannot be followed: {problem}")]
     BadSchedule {
         /// What is wrong with it.
-        problem: String,
+        problem: ScheduleError,
     },
     /// The endpoint cannot be connected to.
     #[error("{endpoint} cannot be connected to: is the path longer than 107 bytes?")]
@@ -188,4 +190,140 @@ pub enum LoadError {
         /// What the system says.
         source: io::Error,
     },
+}
+
+/// Why a request cannot be sent as it is specified.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RequestError {
+    /// The method has characters that no method has.
+    #[error("the method {0:?} is not a word")]
+    Method(String),
+    /// The method is CONNECT.
+    #[error("CONNECT opens a tunnel, whose answers have no end to verify")]
+    Connect,
+    /// The path is empty, or has characters that no path has.
+    #[error("the path {0:?} is empty or has bytes to be percent-encoded")]
+    Path(String),
+    /// A chunked body in HTTP/1.0.
+    #[error("HTTP/1.0 has no chunked bodies (RFC 9112 §6.1)")]
+    ChunkedInHttp10,
+    /// A chunked body in HTTP/2.
+    #[error("HTTP/2 has no chunked bodies (RFC 9113 §8.1); send a body without --chunked")]
+    ChunkedInHttp2,
+    /// A request of HTTP/1.0 or from a template that waits for 100 (Continue).
+    #[error("Expect: 100-continue goes with HTTP/1.1 and without templates alone")]
+    Continue,
+    /// A request of HTTP/2 that waits for 100 (Continue).
+    #[error(
+        "Expect: 100-continue is for HTTP/1.1: omit it, because flow control delays a body in HTTP/2"
+    )]
+    ContinueInHttp2,
+    /// A header's name has characters that no name has.
+    #[error("the header name {0:?} is not a word")]
+    HeaderName(String),
+    /// The value of this header has a control character.
+    #[error("the value of the header {0:?} has a control character")]
+    HeaderValue(String),
+    /// A header Transfer-Encoding, as it is written.
+    #[error("the header {0:?} is derived from the body, omit it")]
+    TransferEncoding(String),
+    /// A header Content-Length other than the body's length in bytes.
+    #[error(
+        "the header Content-Length must be {0}, the body's length; without this header, it is added"
+    )]
+    Length(usize),
+    /// A header Content-Length of a body whose length is not known beforehand.
+    #[error("the header Content-Length is added from the body of each request, so omit it")]
+    LengthOfEach,
+    /// A header that HTTP/2 forbids.
+    #[error("HTTP/2 has no header {0} (RFC 9113 §8.2.2); omit it, or use HTTP/1.1")]
+    HeaderInHttp2(String),
+    /// A header TE of HTTP/2 with another value than `trailers`.
+    #[error("in HTTP/2, TE has only the value trailers (RFC 9113 §8.2.2)")]
+    TeInHttp2,
+    /// A Host of HTTP/2 that differs from request to request.
+    #[error("a Host from a template is for HTTP/1.1")]
+    HostTemplate,
+    /// A call of gRPC in HTTP/1.
+    #[error("a call of gRPC needs HTTP/2")]
+    CallInHttp1,
+    /// A template in it cannot be filled in.
+    #[error(transparent)]
+    Template(#[from] TemplateError),
+}
+
+/// Why a template cannot be filled in.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TemplateError {
+    /// There is no list of lines with this name.
+    #[error("the list {0:?} does not exist")]
+    NoList(String),
+    /// The list with this name is empty.
+    #[error("the list {0:?} has no lines")]
+    NoLines(String),
+    /// A line of a list cannot be in a header.
+    #[error("the line {line:?} of {list:?} has a control character, which no header may have")]
+    ControlCharacter {
+        /// The line.
+        line: String,
+        /// The name of its list.
+        list: String,
+    },
+    /// A part of a path has characters that no path has.
+    #[error("the path's part {0:?} has bytes to be percent-encoded")]
+    Path(String),
+    /// A placeholder has no end.
+    #[error("a place is opened and not closed: {0:?}")]
+    Open(String),
+    /// `random` without its two numbers.
+    #[error("{{{{{0}}}}} needs two whole numbers, the smaller one first: {{{{random 1 100}}}}")]
+    Random(String),
+    /// Anything else between braces.
+    #[error(
+        "{{{{{0}}}}} is not a placeholder; use {{{{counter}}}}, {{{{random 1 100}}}}, {{{{line FILE}}}} or \
+         {{{{random-line FILE}}}}"
+    )]
+    Unknown(String),
+}
+
+/// Why a proxy cannot be asked for a tunnel.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProxyError {
+    /// What it is to connect to is not a host with a port.
+    #[error("{0:?} is not a host with a port")]
+    NoPort(String),
+    /// SOCKS cannot send a user or a password of this length.
+    #[error("the {0} for SOCKS must have 1 to 255 bytes")]
+    Login(&'static str),
+    /// SOCKS cannot send a name of this length.
+    #[error("a name for SOCKS must have 255 bytes at most")]
+    LongName,
+}
+
+/// Why the schedule of an open loop cannot be followed.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum ScheduleError {
+    /// It has no stage.
+    #[error("it has no stage, and so no rate")]
+    NoStage,
+    /// A rate is out of bounds.
+    #[error(
+        "stage {index} has a rate of {rate}/s: rates go from 0 to {most}/s",
+        most = MAX_PER_SECOND
+    )]
+    Rate {
+        /// Which stage; 0 is the warm-up.
+        index: usize,
+        /// The rate per second.
+        rate: f64,
+    },
+    /// It never has a rate above zero.
+    #[error("its rate is always 0: nothing would be sent")]
+    AlwaysZero,
+    /// Too many requests with random times are due in the warm-up to be counted.
+    #[error(
+        "{0:.1e} requests with random times are due in the warm-up, too many to count them before the load: use \
+         uniform arrivals, a shorter warm-up, or a duration instead of a number of requests"
+    )]
+    TooMany(f64),
 }

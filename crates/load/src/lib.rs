@@ -41,10 +41,12 @@ use std::{
     time::Duration,
 };
 
-use deadheat_model::{Interval, LoadSpec, Observation, SliceEvent, SliceResult, StopRule};
+use deadheat_model::{
+    Interval, LoadSpec, Observation, Schedule, SliceEvent, SliceResult, StopRule,
+};
 
 pub use crate::{
-    error::LoadError,
+    error::{LoadError, ProxyError, RequestError, ScheduleError, TemplateError},
     routes::spread,
     tls::{OfferError, any_certificate, can_offer, why as why_tls_failed},
 };
@@ -142,7 +144,7 @@ pub fn run(
             named.spawn_scoped(scope, work).map(drop)
         })?;
         on_event(LoadEvent::Started);
-        let whole = pool.slice(&plan, plan.warm_up, plan.length(), false, on_event)?;
+        let whole = pool.slice(None, plan.warm_up, plan.length(), false, on_event)?;
         Ok(whole.observation)
     })
 }
@@ -167,6 +169,10 @@ pub struct Slice {
 /// warm-up and the slice's length that of its stop rule and limit; its `interval` is not looked at.
 pub struct Session {
     plan: Arc<Plan>,
+    /// When requests are sent in each slice.
+    schedule: Schedule,
+    /// Number of slices so far.
+    slices: u64,
     /// Dropped before the threads are waited for: they end when nobody gives orders any more.
     pool: Option<WorkerPool>,
     threads: Vec<JoinHandle<()>>,
@@ -191,10 +197,11 @@ impl Session {
                 problem: "its slices end by time, not after a number of requests",
             });
         }
-        let mut plan = Plan::new(&LoadSpec {
+        let spec = LoadSpec {
             interval: None,
             ..spec
-        })?;
+        };
+        let mut plan = Plan::new(&spec)?;
         plan.to_their_end = true;
         plan.ensure_descriptors()?;
         let plan = Arc::new(plan);
@@ -206,6 +213,8 @@ impl Session {
         })?;
         Ok(Self {
             plan,
+            schedule: spec.schedule,
+            slices: 0,
             pool: Some(pool),
             threads,
         })
@@ -231,8 +240,15 @@ impl Session {
                 on_event(instant);
             }
         };
-        let length = Some(slice.length);
-        pool.slice(&self.plan, slice.guard, length, true, &mut on_instant)
+        let (guard, length) = (slice.guard, Some(slice.length));
+        let arrivals = self
+            .plan
+            .arrivals_of_slice(&self.schedule, self.slices, guard);
+        if self.slices > 0 {
+            self.plan.taking.reset();
+        }
+        self.slices += 1;
+        pool.slice(arrivals.as_ref(), guard, length, true, &mut on_instant)
     }
 
     /// Closes all connections and ends the threads. Dropping the session does the same.

@@ -7,8 +7,8 @@ use std::{fs, net::IpAddr, sync::Arc, time::Duration};
 use deadheat_model::{
     Wait,
     load::{
-        Arrivals as Kind, Exchange, HttpVersion, LoadSpec, Protocol, RequestSpec, Reuse, Schedule,
-        Share, Stage, StatusSet, StopRule, Stream, Target, Timeouts,
+        Exchange, HttpVersion, LoadSpec, Protocol, RequestSpec, Reuse, Schedule, Share, StatusSet,
+        StopRule, Stream, Target, Timeouts,
     },
 };
 
@@ -80,8 +80,6 @@ pub(crate) struct Plan {
     pub(crate) thinking: Option<Thinking>,
     /// The intended starts of an open loop that begins with the spec's warm-up; `None` in a closed loop.
     pub(crate) arrivals: Option<Arrivals>,
-    /// The distribution of arrivals and the rate over time; `None` in a closed loop.
-    pace: Option<(Kind, Vec<Stage>)>,
     /// The arrivals that workers have taken.
     pub(crate) taking: ArrivalQueue,
     pub(crate) warm_up: Duration,
@@ -239,12 +237,6 @@ impl Plan {
             }
             .map_err(|source| LoadError::Poll { worker: 0, source })?,
             arrivals,
-            pace: match &spec.schedule {
-                Schedule::Closed { .. } => None,
-                Schedule::Open {
-                    arrivals, stages, ..
-                } => Some((*arrivals, stages.clone())),
-            },
             warm_up: spec.warm_up,
             stop: spec.stop,
             limit: spec.limit,
@@ -323,16 +315,27 @@ impl Plan {
         request.append(|| self.choice(), &self.lists, scratch, out);
     }
 
-    /// The intended starts of an open loop in slice `slice` of a session, whose guard has the first stage's first rate.
-    /// Random ones differ from slice to slice, and are the same in each session of the same seed.
-    pub(crate) fn arrivals_of_slice(&self, slice: u64, guard: Duration) -> Option<Arrivals> {
-        let (kind, stages) = self.pace.as_ref()?;
+    /// The intended starts of an open loop in slice `slice` of a session with the spec's `schedule`. The guard has the
+    /// first stage's first rate. Random ones differ from slice to slice, and are the same in each session of the same
+    /// seed.
+    pub(crate) fn arrivals_of_slice(
+        &self,
+        schedule: &Schedule,
+        slice: u64,
+        guard: Duration,
+    ) -> Option<Arrivals> {
+        let Schedule::Open {
+            arrivals, stages, ..
+        } = schedule
+        else {
+            return None;
+        };
         let seed = match slice {
             0 => self.seed,
             _ => random::number(self.seed, slice),
         };
         // The stages were accepted when the plan was made.
-        Arrivals::new(*kind, seed, self.share, guard, stages).ok()
+        Arrivals::new(*arrivals, seed, self.share, guard, stages).ok()
     }
 
     /// The route of connection `index`.

@@ -159,10 +159,13 @@ fn each_slice_has_random_arrivals_of_its_own() {
         most_connections: 1,
     };
     let plan = Plan::new(&spec).unwrap();
-    let of = |slice| plan.arrivals_of_slice(slice, Duration::ZERO).unwrap();
-    assert_eq!(of(0), plan.arrivals.clone().unwrap());
-    assert_ne!(of(1), of(0));
-    assert_ne!(of(2), of(1));
+    let of = |plan: &Plan, slice| {
+        let arrivals = plan.arrivals_of_slice(&spec.schedule, slice, Duration::ZERO);
+        arrivals.unwrap()
+    };
+    assert_eq!(of(&plan, 0), plan.arrivals.clone().unwrap());
+    assert_ne!(of(&plan, 1), of(&plan, 0));
+    assert_ne!(of(&plan, 2), of(&plan, 1));
     let again = Plan::new(&spec).unwrap();
-    assert_eq!(again.arrivals_of_slice(2, Duration::ZERO), Some(of(2)));
+    assert_eq!(of(&again, 2), of(&plan, 2));
 }

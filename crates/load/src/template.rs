@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use crate::random;
+use crate::{error::TemplateError, random};
 
 /// A piece of a template: literal text or a placeholder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,11 +37,11 @@ impl Lists {
         Self(lists.clone().into_iter().collect())
     }
 
-    fn find(&self, name: &str) -> Result<usize, String> {
+    fn find(&self, name: &str) -> Result<usize, TemplateError> {
         let found = self.0.iter().position(|(other, _)| other == name);
-        let found = found.ok_or_else(|| format!("the list {name:?} does not exist"))?;
+        let found = found.ok_or_else(|| TemplateError::NoList(name.to_owned()))?;
         if self.0[found].1.is_empty() {
-            Err(format!("the list {name:?} has no lines"))
+            Err(TemplateError::NoLines(name.to_owned()))
         } else {
             Ok(found)
         }
@@ -91,16 +91,18 @@ impl Template {
     }
 
     /// Reads `{{counter}}`, `{{random LOW HIGH}}`, `{{line NAME}}` and `{{random-line NAME}}`.
-    pub(crate) fn parse(text: &[u8], place: TextPosition, lists: &Lists) -> Result<Self, String> {
+    pub(crate) fn parse(
+        text: &[u8],
+        place: TextPosition,
+        lists: &Lists,
+    ) -> Result<Self, TemplateError> {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some(open) = find(rest, b"{{") {
             let after = &rest[open + 2..];
             let close = find(after, b"}}").ok_or_else(|| {
-                format!(
-                    "a place is opened and not closed: {:?}",
-                    String::from_utf8_lossy(&rest[open..])
-                )
+                let open = String::from_utf8_lossy(&rest[open..]);
+                TemplateError::Open(open.into_owned())
             })?;
             if open > 0 {
                 parts.push(literal(&rest[..open], place)?);
@@ -160,18 +162,16 @@ fn find(text: &[u8], wanted: &[u8; 2]) -> Option<usize> {
     text.windows(2).position(|pair| pair == wanted)
 }
 
-fn literal(text: &[u8], place: TextPosition) -> Result<Segment, String> {
+fn literal(text: &[u8], place: TextPosition) -> Result<Segment, TemplateError> {
     if place == TextPosition::Path && !text.iter().all(u8::is_ascii_graphic) {
-        Err(format!(
-            "the path's part {:?} has bytes to be percent-encoded",
-            String::from_utf8_lossy(text)
-        ))
+        let part = String::from_utf8_lossy(text).into_owned();
+        Err(TemplateError::Path(part))
     } else {
         Ok(Segment::Literal(text.to_vec()))
     }
 }
 
-fn part(words: &str, place: TextPosition, lists: &Lists) -> Result<Segment, String> {
+fn part(words: &str, place: TextPosition, lists: &Lists) -> Result<Segment, TemplateError> {
     let (name, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
     let rest = rest.trim();
     let list = || {
@@ -181,9 +181,10 @@ fn part(words: &str, place: TextPosition, lists: &Lists) -> Result<Segment, Stri
                 .any(|byte| byte.is_ascii_control() && byte != b'\t')
         };
         match lists.0[list].1.iter().find(control) {
-            Some(line) if place == TextPosition::Header => Err(format!(
-                "the line {line:?} of {rest:?} has a control character, which no header may have"
-            )),
+            Some(line) if place == TextPosition::Header => Err(TemplateError::ControlCharacter {
+                line: line.clone(),
+                list: rest.to_owned(),
+            }),
             _ => Ok(list),
         }
     };
@@ -195,17 +196,12 @@ fn part(words: &str, place: TextPosition, lists: &Lists) -> Result<Segment, Stri
                 (Some(Ok(low)), Some(Ok(high)), None) if low <= high => {
                     Ok(Segment::Random { low, high })
                 }
-                _ => Err(format!(
-                    "{{{{{words}}}}} needs two whole numbers, the smaller one first: {{{{random 1 100}}}}"
-                )),
+                _ => Err(TemplateError::Random(words.to_owned())),
             }
         }
         "line" => Ok(Segment::Line { list: list()? }),
         "random-line" => Ok(Segment::RandomLine { list: list()? }),
-        _ => Err(format!(
-            "{{{{{words}}}}} is not a placeholder; use {{{{counter}}}}, {{{{random 1 100}}}}, {{{{line FILE}}}} or \
-             {{{{random-line FILE}}}}"
-        )),
+        _ => Err(TemplateError::Unknown(words.to_owned())),
     }
 }
 
@@ -339,7 +335,7 @@ mod tests {
             ("/a b{{counter}}", TextPosition::Path, "percent-encoded"),
         ] {
             let error = Template::parse(text.as_bytes(), place, &lists).unwrap_err();
-            assert!(error.contains(says), "{text}: {error}");
+            assert!(error.to_string().contains(says), "{text}: {error}");
         }
         assert!(Template::parse(b"{{line odd}}", TextPosition::Body, &lists).is_ok());
     }

@@ -6,6 +6,8 @@ use std::{net::IpAddr, sync::Arc};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use deadheat_model::load::{Login, Proxy, ProxyKind};
 
+use crate::error::ProxyError;
+
 /// The longest answer to a CONNECT. Its head is all that it may have.
 const LONGEST_HEAD: usize = 16 * 1024;
 /// The most bytes that a proxy may say altogether, interim answers included.
@@ -35,12 +37,12 @@ pub(crate) fn authorization(login: &Login) -> String {
 
 impl ProxyHandshake {
     /// The handshake for `proxy`; an error says what it cannot express.
-    pub(crate) fn new(proxy: &Proxy) -> Result<Self, String> {
+    pub(crate) fn new(proxy: &Proxy) -> Result<Self, ProxyError> {
         let (host, port) = proxy
             .to
             .rsplit_once(':')
             .and_then(|(host, port)| Some((host, port.parse::<u16>().ok()?)))
-            .ok_or_else(|| format!("{:?} is not a host with a port", proxy.to))?;
+            .ok_or_else(|| ProxyError::NoPort(proxy.to.clone()))?;
         Ok(match proxy.kind {
             ProxyKind::Http => {
                 let to = &proxy.to;
@@ -74,26 +76,26 @@ impl ProxyHandshake {
 }
 
 /// RFC 1929 §2.
-fn login(login: &Login) -> Result<Vec<u8>, String> {
+fn login(login: &Login) -> Result<Vec<u8>, ProxyError> {
     let mut bytes = vec![1];
     for (what, text) in [("user", &login.user), ("password", &login.password)] {
         // The length must not be zero, and it is sent in one byte.
         let length = u8::try_from(text.len()).ok().filter(|length| *length > 0);
-        bytes.push(length.ok_or_else(|| format!("the {what} for SOCKS must have 1 to 255 bytes"))?);
+        bytes.push(length.ok_or(ProxyError::Login(what))?);
         bytes.extend_from_slice(text.as_bytes());
     }
     Ok(bytes)
 }
 
 /// An address with its type (RFC 1928 §5).
-fn address(host: &str) -> Result<Vec<u8>, String> {
+fn address(host: &str) -> Result<Vec<u8>, ProxyError> {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     Ok(match bare.parse::<IpAddr>() {
         Ok(IpAddr::V4(address)) => [&[1][..], &address.octets()].concat(),
         Ok(IpAddr::V6(address)) => [&[4][..], &address.octets()].concat(),
         Err(_) => {
             let length = u8::try_from(host.len()).ok();
-            let length = length.ok_or("a name for SOCKS must have 255 bytes at most")?;
+            let length = length.ok_or(ProxyError::LongName)?;
             [&[3, length][..], host.as_bytes()].concat()
         }
     })

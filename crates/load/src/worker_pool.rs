@@ -15,8 +15,8 @@ use deadheat_model::{Interval, SliceEvent, SliceResult, interval::IntervalJoiner
 use crate::{
     LoadError, LoadEvent,
     plan::Plan,
-    recorder::{BufferReturn, IntervalSender, message_queue_capacity},
-    schedule::{SliceRun, Timeline},
+    recorder::{BufferReturn, IntervalRecorder, message_queue_capacity},
+    schedule::{Arrivals, Timeline},
     socket::Events,
     sys,
     worker::Worker,
@@ -25,8 +25,11 @@ use crate::{
 /// An order to a worker.
 #[derive(Debug)]
 enum Order {
-    /// Run a slice.
-    Begin(SliceRun),
+    /// Run a slice. `arrivals` are its own intended starts, if they are not the plan's.
+    Begin {
+        timeline: Timeline,
+        arrivals: Option<Arrivals>,
+    },
     /// Report the result of the slice. `stays`: keep the connections for another slice.
     Report { stays: bool },
 }
@@ -53,7 +56,7 @@ pub(crate) struct WorkerChannels {
     index: usize,
     orders: Receiver<Order>,
     tell: SyncSender<Message>,
-    interval_sender: Option<IntervalSender>,
+    intervals: Option<IntervalRecorder>,
 }
 
 /// Sends [`Message::Gone`] when a thread ends, also by a panic.
@@ -73,8 +76,6 @@ pub(crate) struct WorkerPool {
     intervals: IntervalJoiner,
     /// The channels that return intervals to the workers; empty if no intervals were asked for.
     returns: Vec<BufferReturn>,
-    /// Number of slices so far.
-    slices: u64,
 }
 
 impl WorkerPool {
@@ -91,21 +92,20 @@ impl WorkerPool {
             messages,
             intervals: IntervalJoiner::default(),
             returns: Vec::new(),
-            slices: 0,
         };
         for index in 0..workers {
             let (order, orders) = mpsc::channel();
-            let interval_sender = plan.interval.map(|_| {
-                let (interval_sender, give_back) =
-                    IntervalSender::new(index, tell.clone(), plan.arrivals.is_some());
+            let intervals = plan.interval.map(|_| {
+                let (intervals, give_back) =
+                    IntervalRecorder::new(index, tell.clone(), plan.arrivals.is_some());
                 pool.returns.push(give_back);
-                interval_sender
+                intervals
             });
             let line = WorkerChannels {
                 index,
                 orders,
                 tell: tell.clone(),
-                interval_sender,
+                intervals,
             };
             let named = thread::Builder::new().name(format!("load-{index}"));
             spawn(named, line).map_err(|source| LoadError::Spawn {
@@ -129,29 +129,22 @@ impl WorkerPool {
     }
 
     /// Runs a slice: load for `guard` that does not count, load for `length` that counts, then the rest of the requests
-    /// in flight. `stays`: another slice may follow.
+    /// in flight. `arrivals` are the slice's own intended starts, if they are not the plan's; `stays`: another slice may
+    /// follow.
     pub(crate) fn slice(
         &mut self,
-        plan: &Plan,
+        arrivals: Option<&Arrivals>,
         guard: Duration,
         length: Option<Duration>,
         stays: bool,
         on_event: &mut dyn FnMut(LoadEvent),
     ) -> Result<SliceResult, LoadError> {
-        // A load of one slice may end by a count, which only the plan's own arrivals include.
-        let arrivals = if stays {
-            plan.arrivals_of_slice(self.slices, guard)
-        } else {
-            plan.arrivals.clone()
-        };
-        self.slices += 1;
-        if self.slices > 1 {
-            plan.taking.reset();
-        }
         let timeline = Timeline::new(sys::monotonic_ns(), guard, length);
         for (worker, orders) in self.orders.iter().enumerate() {
-            let arrivals = arrivals.clone();
-            let begin = Order::Begin(SliceRun { timeline, arrivals });
+            let begin = Order::Begin {
+                timeline,
+                arrivals: arrivals.cloned(),
+            };
             orders.send(begin).map_err(|_| LoadError::Gone { worker })?;
         }
         let mut at_work = self.orders.len();
@@ -240,12 +233,12 @@ pub(crate) fn work(plan: &Plan, stop: &AtomicBool, line: WorkerChannels) {
         index,
         orders,
         tell,
-        interval_sender,
+        intervals,
     } = line;
     let _exit_notice = ExitNotice(index, tell.clone());
     // If another worker could not be set up, the receiver is gone; the next `recv` notices.
     let say = |message| drop(tell.send(message));
-    let mut worker = match set_up(index, plan, stop, interval_sender) {
+    let mut worker = match set_up(index, plan, stop, intervals) {
         Ok(worker) => worker,
         Err(error) => return say(Message::Failed(error)),
     };
@@ -254,8 +247,8 @@ pub(crate) fn work(plan: &Plan, stop: &AtomicBool, line: WorkerChannels) {
     // Blocked in between: connections that are held cost no CPU time.
     while let Ok(order) = orders.recv() {
         match order {
-            Order::Begin(course) => {
-                if let Err(error) = worker.run(course, &mut events) {
+            Order::Begin { timeline, arrivals } => {
+                if let Err(error) = worker.run(timeline, arrivals, &mut events) {
                     return say(Message::Failed(error));
                 }
                 // Everything stays as it is until that has been noted: closing connections would show in the server's
@@ -276,7 +269,7 @@ fn set_up<'a>(
     index: usize,
     plan: &'a Plan,
     stop: &'a AtomicBool,
-    interval_sender: Option<IntervalSender>,
+    intervals: Option<IntervalRecorder>,
 ) -> Result<Worker<'a>, LoadError> {
     if let Some(cpu) = plan.cpus[index] {
         let failed = |source| LoadError::Pin {
@@ -286,7 +279,7 @@ fn set_up<'a>(
         };
         sys::pin_current_thread(cpu).map_err(failed)?;
     }
-    Worker::new(index, plan, stop, interval_sender)
+    Worker::new(index, plan, stop, intervals)
 }
 
 #[cfg(test)]
@@ -333,7 +326,7 @@ mod tests {
             })
             .unwrap();
             let length = Some(Duration::from_millis(20));
-            let mut slice = || pool.slice(plan, Duration::ZERO, length, true, &mut |_| {});
+            let mut slice = || pool.slice(None, Duration::ZERO, length, true, &mut |_| {});
             assert!(matches!(slice(), Err(LoadError::Gone { worker: 1 })));
             assert!(slice().is_err(), "the session is of no use any more");
             drop(pool);

@@ -4,7 +4,7 @@
 mod table;
 
 use deadheat_model::load::{REDIRECTS, StreamEvent};
-use deadheat_shell::rate;
+use deadheat_shell::{exit::CommandFailure, rate};
 use table::{EXCLUDE, NEED};
 
 use super::{
@@ -20,11 +20,12 @@ struct Contradiction {
 }
 
 /// Refuses the first contradiction.
-pub(crate) fn check(args: &LoadArgs, origins: &[Origin]) -> Result<(), String> {
-    match first(args, origins) {
-        Some(Contradiction { options, why }) => Err(format!("{}: {why}", options.join(" and "))),
-        None => values(args, origins).map_or(Ok(()), Err),
-    }
+pub(crate) fn check(args: &LoadArgs, origins: &[Origin]) -> Result<(), CommandFailure> {
+    let refused = match first(args, origins) {
+        Some(Contradiction { options, why }) => Some(format!("{}: {why}", options.join(" and "))),
+        None => values(args, origins),
+    };
+    refused.map_or(Ok(()), |why| Err(CommandFailure::usage(why)))
 }
 
 /// The options of the first contradiction, without their dashes.

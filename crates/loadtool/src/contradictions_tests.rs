@@ -17,7 +17,7 @@ fn checked(line: &str) -> Result<(), String> {
     let typed = Typed::try_parse_from(std::iter::once("load".to_owned()).chain(words));
     let typed = typed.unwrap_or_else(|error| panic!("{line}: {error}"));
     let url = LoadUrl::parse(typed.load.url.as_deref().unwrap_or("http://h/"), false);
-    check(&typed.load, &[url.unwrap().origin])
+    check(&typed.load, &[url.unwrap().origin]).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -192,14 +192,14 @@ fn several_origins_have_no_rate_and_no_fixed_address() {
         ("--resolve ::1", "Omit it"),
         ("--unix-socket x", "Omit it"),
     ] {
-        let error = checked(line).unwrap_err();
+        let error = checked(line).unwrap_err().to_string();
         assert!(
             error.contains("several origins") && error.contains(expected),
             "{error}"
         );
     }
     // What is for TLS alone has one that it is for.
-    assert_eq!(checked("--insecure --all-addresses"), Ok(()));
+    assert!(checked("--insecure --all-addresses").is_ok());
 }
 
 #[test]

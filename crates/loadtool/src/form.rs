@@ -45,6 +45,15 @@ enum Content {
     File(PathBuf),
 }
 
+/// A file of a field that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{name}=@{}: {error}", path.display())]
+pub(crate) struct FieldError {
+    name: String,
+    path: PathBuf,
+    error: io::Error,
+}
+
 /// Reads what is typed for a field.
 pub(crate) fn field(text: &str) -> Result<Field, String> {
     let write = "write NAME=VALUE or NAME=@FILE";
@@ -104,13 +113,16 @@ fn is_type(text: &str) -> bool {
 pub(crate) fn encode(
     fields: &[Field],
     read: &mut dyn FnMut(&Path) -> io::Result<Vec<u8>>,
-) -> Result<(Vec<u8>, String), String> {
+) -> Result<(Vec<u8>, String), FieldError> {
     let mut parts = Vec::new();
     for field in fields {
         let content = match &field.content {
             Content::Text(text) => text.clone().into_bytes(),
-            Content::File(path) => read(path)
-                .map_err(|error| format!("{}=@{}: {error}", field.name, path.display()))?,
+            Content::File(path) => read(path).map_err(|error| FieldError {
+                name: field.name.clone(),
+                path: path.clone(),
+                error,
+            })?,
         };
         parts.push((field.head(), content));
     }
@@ -249,6 +261,6 @@ mod tests {
         }
         let fields = [field("a=@/no/such").unwrap()];
         let error = encode(&fields, &mut |path| std::fs::read(path)).unwrap_err();
-        assert!(error.starts_with("a=@/no/such: "), "{error}");
+        assert!(error.to_string().starts_with("a=@/no/such: "), "{error}");
     }
 }

@@ -4,7 +4,10 @@ use std::net::SocketAddr;
 
 use deadheat_model::{LoadSpec, load::Endpoint};
 use deadheat_runner::agent::{Binary, LOCAL, Launcher};
-use deadheat_shell::hosts::{check_names, check_share};
+use deadheat_shell::{
+    exit::CommandFailure,
+    hosts::{check_names, check_share},
+};
 
 use crate::options::HostsArgs;
 
@@ -19,7 +22,7 @@ pub(crate) struct Hosts {
 }
 
 /// The hosts that were asked for, if `spec` can be shared among them.
-pub(crate) fn hosts(args: &HostsArgs, spec: &LoadSpec) -> Result<Hosts, String> {
+pub(crate) fn hosts(args: &HostsArgs, spec: &LoadSpec) -> Result<Hosts, CommandFailure> {
     let names = &args.on;
     check_names("--on", names)?;
     check_share("--on", names.len(), spec.schedule.most_connections())?;
@@ -27,10 +30,9 @@ pub(crate) fn hosts(args: &HostsArgs, spec: &LoadSpec) -> Result<Hosts, String> 
     if names.iter().any(|name| name != LOCAL)
         && spec.routes().any(|(_, endpoint)| has_zone(endpoint))
     {
-        return Err(
-            "--on: the zone of an IPv6 address names an interface of this machine, which other hosts do not have; use another address"
-                .to_owned(),
-        );
+        return Err(CommandFailure::usage(
+            "--on: the zone of an IPv6 address names an interface of this machine, which other hosts do not have; use another address",
+        ));
     }
     let own = spec.routes().find_map(|(_, endpoint)| match endpoint {
         Endpoint::Tcp { address } if address.ip().is_loopback() => Some(address),
@@ -81,7 +83,7 @@ mod tests {
 
     use super::*;
 
-    fn ask(names: &[&str], address: &str) -> Result<Hosts, String> {
+    fn ask(names: &[&str], address: &str) -> Result<Hosts, CommandFailure> {
         let expect = Expectation {
             status: StatusSet::success(),
             length: None,
@@ -106,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_load_that_cannot_be_shared_is_refused_with_the_reason() {
-        let refusal = |names: &[&str], address: &str| ask(names, address).unwrap_err();
+        let refusal = |names: &[&str], address| ask(names, address).unwrap_err().to_string();
         assert!(refusal(&["a", "a"], "10.0.0.1:80").contains("twice"));
         assert!(refusal(&["-oProxyCommand=x"], "10.0.0.1:80").contains("not the name of a host"));
         assert!(refusal(&["a", "b", "c"], "10.0.0.1:80").contains("2 connections"));

@@ -28,28 +28,25 @@ mod values;
 mod workers;
 
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, SystemTime},
 };
 
 use deadheat_load::LoadEvent;
-use deadheat_model::{Failure as RequestFailure, LoadRecord, LoadSpec, StopRule, record::SCHEMA};
-use deadheat_runner::{
-    agent::{Agents, MergedLoad},
-    secret::{self, hide_in_load},
-    session::describe_machine,
+use deadheat_model::{
+    Failure as RequestFailure, LoadRecord, LoadSpec, StopRule, machine::Machine, record::SCHEMA,
 };
+use deadheat_runner::{agent::Agents, secret::hide_in_load, session::describe_machine};
 use deadheat_shell::{
-    data::{self, Format},
+    data,
     exit::{CommandFailure, Exit},
     invocation, output,
 };
 use serde::Serialize;
 
-pub use self::{
-    find_rate::{read_search, shown_again},
-    messages::nothing,
-};
 use self::{
     hosts::Hosts,
     live::{Live, Mode},
@@ -60,38 +57,11 @@ use self::{
     series::Series,
     thresholds::Threshold,
 };
+pub use self::{messages::nothing, outputs::shown_again};
 use crate::{
     analysis::{LoadFigures, has_mostly_failed},
     options::{LoadArgs, ProgressArg},
 };
-
-/// A load that can begin.
-struct PreparedLoad {
-    asked: RequestPlan,
-    spec: LoadSpec,
-    /// How each target's name became an address, if it had one.
-    hows: Vec<Option<String>>,
-    hosts: Hosts,
-    why_wait: Option<&'static str>,
-}
-
-fn prepare(args: &LoadArgs) -> Result<PreparedLoad, CommandFailure> {
-    let ResolvedLoad {
-        asked,
-        hows,
-        mut spec,
-    } = made(args)?;
-    let hosts = hosts::hosts(&args.hosts, &spec).map_err(CommandFailure::usage)?;
-    let waiting = workers::choose_wait(args.safety.wait, &spec);
-    spec.wait = waiting.wait;
-    Ok(PreparedLoad {
-        asked,
-        spec,
-        hows,
-        hosts,
-        why_wait: waiting.why,
-    })
-}
 
 /// Loads a server, or searches for the rate that it can take.
 pub fn load(args: &LoadArgs) -> Result<Exit, CommandFailure> {
@@ -100,30 +70,24 @@ pub fn load(args: &LoadArgs) -> Result<Exit, CommandFailure> {
     }
     let PreparedLoad {
         asked,
-        mut spec,
         hows,
-        hosts,
-        why_wait,
+        mut spec,
     } = prepare(args)?;
+    let hosts = hosts::hosts(&args.hosts, &spec)?;
+    let waiting = workers::choose_wait(args.safety.wait, &spec);
+    spec.wait = waiting.wait;
     let threads = workers::choose_threads(args.safety.threads, &spec, !hosts.names.is_empty());
     spec.threads = threads.count;
     let thresholds = &args.output.fail_if;
     let fits = |threshold: &Threshold| threshold.check(&spec);
-    thresholds
-        .iter()
-        .try_for_each(fits)
-        .map_err(CommandFailure::usage)?;
-    let shown = match (args.output.data.format(), args.output.details) {
-        (_, true) => StdoutContent::Details,
-        (Format::Text, false) => StdoutContent::Brief,
-        (format, false) => StdoutContent::Format(format),
-    };
+    thresholds.iter().try_for_each(fits)?;
+    let shown = StdoutContent::new(args.output.data.format(), args.output.details);
     let mut outputs = Outputs::open(&args.output.data.output, shown)?;
     let context = PlanContext {
         typed: &asked.typed,
         hows: &hows,
         hosts: hosts.describe(),
-        why_wait,
+        why_wait: waiting.why,
         why_threads: threads.why.as_deref(),
         files: &args.output.data.output,
         collector: args.output.otlp.as_ref(),
@@ -150,7 +114,7 @@ pub fn load(args: &LoadArgs) -> Result<Exit, CommandFailure> {
     output::note(&data::as_note(&plan));
     let mut push = Push::to(args.output.otlp.as_ref());
     let record = go(
-        spec,
+        &spec,
         &hosts,
         &asked,
         mode(args.output.progress),
@@ -180,15 +144,14 @@ pub(crate) fn observed(
     limit: Option<Duration>,
 ) -> Result<LoadRecord, CommandFailure> {
     let PreparedLoad {
-        asked,
-        mut spec,
-        hosts,
-        ..
+        asked, mut spec, ..
     } = prepare(args)?;
+    let hosts = hosts::hosts(&args.hosts, &spec)?;
+    spec.wait = workers::choose_wait(args.safety.wait, &spec).wait;
     spec.limit = limit;
     let mut nowhere = Outputs::open(&[], StdoutContent::Brief)?;
     let mut push = Push::to(None);
-    go(spec, &hosts, &asked, Mode::Silent, &mut nowhere, &mut push)
+    go(&spec, &hosts, &asked, Mode::Silent, &mut nowhere, &mut push)
 }
 
 /// Options that are refused together, or one that is refused alone, without dashes; none if `args` can be used.
@@ -198,60 +161,47 @@ pub fn clash(args: &LoadArgs) -> Option<Vec<String>> {
 }
 
 /// What is loaded, and what that was made from.
-struct ResolvedLoad {
+struct PreparedLoad {
     asked: RequestPlan,
     /// How each target's name became an address, if it had one.
     hows: Vec<Option<String>>,
     spec: LoadSpec,
 }
 
-fn made(args: &LoadArgs) -> Result<ResolvedLoad, CommandFailure> {
-    let asked = request::asked(args).map_err(CommandFailure::usage)?;
-    contradictions::check(args, &asked.origins).map_err(CommandFailure::usage)?;
-    let expect = spec::expectation(&args.answer).map_err(CommandFailure::usage)?;
+fn prepare(args: &LoadArgs) -> Result<PreparedLoad, CommandFailure> {
+    let asked = request::asked(args)?;
+    contradictions::check(args, &asked.origins)?;
+    let expect = spec::expectation(&args.answer)?;
     let mut targets = Vec::new();
     let mut hows = Vec::new();
     for origin in &asked.origins {
-        let found = target::find(origin, args)?;
-        targets.push(found.target);
-        hows.push(found.how);
+        let (target, how) = target::find(origin, args)?;
+        targets.push(target);
+        hows.push(how);
     }
-    let exchanges =
-        request::exchanges(&asked, &args.request, &expect).map_err(CommandFailure::usage)?;
-    let spec = spec::spec(args, targets, exchanges, invocation::random_seed());
-    Ok(ResolvedLoad {
-        asked,
-        hows,
-        spec: spec.map_err(CommandFailure::usage)?,
-    })
+    let exchanges = request::exchanges(&asked, &args.request, &expect)?;
+    let spec = spec::spec(args, targets, exchanges, invocation::random_seed())?;
+    Ok(PreparedLoad { asked, hows, spec })
 }
 
 /// The load that `args` ask for, for callers that load without the rest of this command.
 pub fn spec_of(args: &LoadArgs) -> Result<LoadSpec, CommandFailure> {
-    Ok(made(args)?.spec)
+    Ok(prepare(args)?.spec)
 }
 
 /// Loads, and keeps what was found.
 fn go(
-    spec: LoadSpec,
+    spec: &LoadSpec,
     hosts: &Hosts,
     asked: &RequestPlan,
     mode: Mode,
     outputs: &mut Outputs,
     push: &mut Push,
 ) -> Result<LoadRecord, CommandFailure> {
-    let stop = invocation::on_signals().map_err(|error| {
-        CommandFailure::no_result(format!("listening for Ctrl-C: {error}; start it again"))
-    })?;
-    let mut generators = if hosts.names.is_empty() {
-        None
-    } else {
-        let launched = Agents::launch(&hosts.names, &hosts.launcher, &hosts.binary, &stop);
-        Some(launched.map_err(|error| messages::lost(&asked.typed, &error))?)
-    };
-    let now = || humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+    let mut generators = Generators::launch(&asked.typed, hosts)?;
+    let stop = Arc::clone(&generators.stop);
     let mut started = now();
-    let mut live = Live::start(mode, &spec, &asked.typed);
+    let mut live = Live::start(mode, spec, &asked.typed);
     let mut series = Series::default();
     let mut contact = ServerContact::default();
     let mut on_event = |event: LoadEvent| {
@@ -264,44 +214,108 @@ fn go(
             // The times of intervals count from here.
             LoadEvent::Started => {
                 started = now();
-                push.begin(&started, &asked.typed, &spec);
+                push.begin(&started, &asked.typed, spec);
             }
             LoadEvent::Slice(_) => {}
             LoadEvent::Interval(interval) => {
                 outputs.interval(&interval);
                 push.interval(&interval);
-                series.push(*interval);
+                series.push(&interval);
             }
         }
     };
-    let found = match &mut generators {
-        None => deadheat_load::run(&spec, &mut on_event, &stop)
-            .map(MergedLoad::alone)
-            .map_err(|error| messages::refused(&asked.typed, &error)),
-        Some(generators) => generators
-            .load(&spec, &mut on_event, &stop)
-            .map_err(|error| messages::lost(&asked.typed, &error)),
-    };
+    let found = generators.load(spec, &mut on_event);
     live.finish();
-    let MergedLoad { observation, hosts } = found?;
+    let mut record = found?;
     if contact == ServerContact::Refused {
-        return Err(messages::dead(&spec));
+        return Err(messages::dead(spec));
     }
-    let mut record = LoadRecord {
-        schema: SCHEMA,
-        deadheat: env!("CARGO_PKG_VERSION").to_owned(),
-        started,
-        url: asked.typed.clone(),
-        machine: describe_machine(),
-        spec,
-        interrupted: false,
-        observation,
-        intervals: series.into_intervals(),
-        hosts,
-    };
-    secret::hide_in_load(&mut record.spec);
-    record.interrupted = was_cut_short(&record, &stop);
+    record.started = started;
+    record.intervals = series.into_intervals();
+    hide_in_load(&mut record.spec);
     Ok(record)
+}
+
+/// What sends loads: this process, or agents on other hosts.
+struct Generators {
+    agents: Option<Agents>,
+    /// The machine of this process.
+    machine: Machine,
+    typed: String,
+    /// Ends the load. Ctrl-C sets it.
+    stop: Arc<AtomicBool>,
+}
+
+impl Generators {
+    /// Listens for Ctrl-C, and launches the agents if loads come from other hosts. `typed` is the URL, without secrets.
+    fn launch(typed: &str, hosts: &Hosts) -> Result<Self, CommandFailure> {
+        let stop = invocation::on_signals().map_err(|error| {
+            CommandFailure::no_result(format!("listening for Ctrl-C: {error}; start it again"))
+        })?;
+        let agents = if hosts.names.is_empty() {
+            None
+        } else {
+            let launched = Agents::launch(&hosts.names, &hosts.launcher, &hosts.binary, &stop);
+            Some(launched.map_err(|error| messages::lost(typed, &error))?)
+        };
+        Ok(Self {
+            agents,
+            machine: describe_machine(),
+            typed: typed.to_owned(),
+            stop,
+        })
+    }
+
+    /// Runs one load, to the end of the drain. The record has no intervals, and still has secrets.
+    fn load(
+        &mut self,
+        spec: &LoadSpec,
+        on_event: &mut dyn FnMut(LoadEvent),
+    ) -> Result<LoadRecord, CommandFailure> {
+        let started = now();
+        let (observation, hosts) = match &mut self.agents {
+            None => {
+                let found = deadheat_load::run(spec, on_event, &self.stop);
+                let found = found.map_err(|error| messages::refused(&self.typed, &error))?;
+                (found, Vec::new())
+            }
+            Some(agents) => {
+                let found = agents.load(spec, on_event, &self.stop);
+                found.map_err(|error| messages::lost(&self.typed, &error))?
+            }
+        };
+        let mut record = LoadRecord {
+            schema: SCHEMA,
+            deadheat: env!("CARGO_PKG_VERSION").to_owned(),
+            started,
+            url: self.typed.clone(),
+            machine: self.machine.clone(),
+            spec: spec.clone(),
+            interrupted: false,
+            observation,
+            intervals: Vec::new(),
+            hosts,
+        };
+        record.interrupted = was_cut_short(&record, &self.stop);
+        Ok(record)
+    }
+}
+
+/// The time, as records have it.
+fn now() -> String {
+    humantime::format_rfc3339_millis(SystemTime::now()).to_string()
+}
+
+/// Whether somebody stopped the load before its end: a signal that comes while the last answers are waited for takes
+/// nothing away, and one is the end of a load until Ctrl-C.
+fn was_cut_short(record: &LoadRecord, stop: &AtomicBool) -> bool {
+    let found = &record.observation;
+    stop.load(Ordering::SeqCst)
+        && match record.spec.stop {
+            StopRule::Duration { length } => found.window < length,
+            StopRule::Count { requests } => found.measured.ended() < requests,
+            StopRule::Interrupt => found.window.is_zero(),
+        }
 }
 
 /// Whether the server has accepted a connection. If it refuses every connection from the start, it does not run, and
@@ -336,18 +350,6 @@ impl ServerContact {
         }
         *self == Self::Refused
     }
-}
-
-/// Whether somebody stopped the load before its end: a signal that comes while the last answers are waited for takes
-/// nothing away, and one is the end of a load until Ctrl-C.
-fn was_cut_short(record: &LoadRecord, stop: &AtomicBool) -> bool {
-    let found = &record.observation;
-    stop.load(Ordering::SeqCst)
-        && match record.spec.stop {
-            StopRule::Duration { length } => found.window < length,
-            StopRule::Count { requests } => found.measured.ended() < requests,
-            StopRule::Interrupt => found.window.is_zero(),
-        }
 }
 
 /// Tells what became of the thresholds, and what follows for the exit status.

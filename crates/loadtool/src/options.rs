@@ -11,7 +11,7 @@ use deadheat_load::limits::{
 };
 use deadheat_model::load::{Arrivals, Stage, StatusSet, Think, TlsVersion};
 use deadheat_shell::{
-    data::{FilesArgs, Format, Formats, OF_DOCUMENT},
+    data::{FilesArgs, Format, Formats, OF_DOCUMENT, OF_LOAD_ALONE},
     hosts::LauncherArgs,
     options::{ConfigArgs, Effect, Effects, ExplicitOptions},
     rate,
@@ -396,16 +396,7 @@ pub struct OutputArgs {
 pub struct OfLoad;
 
 impl Formats for OfLoad {
-    const LISTS: &'static [&'static [Format]] = &[
-        OF_DOCUMENT,
-        &[
-            Format::Csv,
-            Format::Hlog,
-            Format::Hgrm,
-            Format::OpenMetrics,
-            Format::Otlp,
-        ],
-    ];
+    const LISTS: &'static [&'static [Format]] = &[OF_DOCUMENT, &[Format::Csv], OF_LOAD_ALONE];
 }
 
 /// What is shown while the load runs.

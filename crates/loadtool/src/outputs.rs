@@ -6,17 +6,18 @@ use std::{
     path::PathBuf,
 };
 
-use deadheat_document::{Document, text::Screen};
-use deadheat_model::{Interval, LoadRecord};
+use deadheat_document::text::Screen;
+use deadheat_model::{Interval, LoadRecord, record::SCHEMA};
 use deadheat_runner::files::Destination;
 use deadheat_shell::{
-    data::{self, COLUMNS, Format, destinations},
+    data::{self, COLUMNS, Format, Sink, destinations},
     exit::CommandFailure,
     output,
+    record_file::RecordFile,
 };
 
 use crate::{
-    analysis::LoadAnalysis,
+    analysis::{LoadAnalysis, analyse},
     document as report,
     document::{Reading, Source},
     options::OfLoad,
@@ -31,6 +32,42 @@ pub(crate) enum StdoutContent {
     Details,
     /// The results in this format.
     Format(Format),
+}
+
+impl StdoutContent {
+    /// The content in a format; with `details`, the text is the whole report.
+    pub(crate) fn new(format: Format, details: bool) -> Self {
+        match (format, details) {
+            (_, true) => Self::Details,
+            (Format::Text, false) => Self::Brief,
+            (format, false) => Self::Format(format),
+        }
+    }
+
+    fn format(self) -> Format {
+        match self {
+            Self::Brief | Self::Details => Format::Text,
+            Self::Format(format) => format,
+        }
+    }
+}
+
+/// Writes the report of a recorded load; with `details`, its text is the whole report.
+///
+/// # Errors
+/// When the record cannot be read, or has no report in this format.
+pub fn shown_again(file: &RecordFile, details: bool, sink: Sink) -> Result<(), CommandFailure> {
+    let what = format!("The load in {}", file.path().display());
+    data::must_be_of::<OfLoad>(&what, sink.format)?;
+    let record: LoadRecord = file.record(SCHEMA).map_err(|error| {
+        CommandFailure::usage(format!(
+            "reading the load in {}: {error}; write it again with -o FILE.json",
+            file.path().display()
+        ))
+    })?;
+    let shown = StdoutContent::new(sink.format, details);
+    let text = printed_text(&record, &analyse(&record), shown, sink.screen())?;
+    sink.write(&text)
 }
 
 /// The outputs of a load. Files are opened before the start, so that a load does not run whose result cannot be
@@ -53,7 +90,16 @@ struct Output {
     /// The file of a table of intervals, once it has rows.
     table: Option<File>,
     /// Why nothing more can be written.
-    failed: Option<String>,
+    failed: Option<io::Error>,
+}
+
+/// Why a file has no report.
+#[derive(Debug, thiserror::Error)]
+enum OutputError {
+    #[error(transparent)]
+    File(#[from] io::Error),
+    #[error(transparent)]
+    Report(#[from] CommandFailure),
 }
 
 impl Outputs {
@@ -78,15 +124,12 @@ impl Outputs {
 
     /// Writes all outputs. If a file fails, the others are still written.
     pub(crate) fn write(self, record: &LoadRecord) -> Result<(), CommandFailure> {
-        let results = Results::new(record);
-        let text = results.data(self.shown)?;
-        let printed = match self.shown {
-            StdoutContent::Format(Format::Html) => data::print(text.as_bytes()),
-            _ => output::data(&text),
-        };
+        let analysis = analyse(record);
+        let text = printed_text(record, &analysis, self.shown, output::screen())?;
+        let printed = data::print(self.shown.format(), &text);
         let mut failed = printed.err();
         for mut file in self.files {
-            match file.finish(&results) {
+            match file.finish(record, &analysis) {
                 Ok(()) => output::note(&format!("written: {}", file.path.display())),
                 Err(why) => {
                     let shown = file.path.display();
@@ -117,8 +160,7 @@ impl Output {
             None => report::csv_head(),
         };
         if self.failed.is_none() {
-            let written = self.append(&(head + row));
-            self.failed = written.err().map(|error| error.to_string());
+            self.failed = self.append(&(head + row)).err();
         }
     }
 
@@ -133,79 +175,61 @@ impl Output {
     }
 
     /// Writes the file, unless it is a table that has its rows already.
-    fn finish(&mut self, results: &Results<'_>) -> Result<(), String> {
-        if let Some(why) = self.failed.take() {
-            return Err(why);
+    fn finish(&mut self, record: &LoadRecord, analysis: &LoadAnalysis) -> Result<(), OutputError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error.into());
         }
         let Some(destination) = self.destination.take() else {
             return Ok(());
         };
         let text = match self.format {
             Format::Csv => report::csv_head(),
-            format => results.text(format).map_err(|error| error.to_string())?,
+            format => file_text(record, analysis, format)?,
         };
-        destination
-            .write(text.as_bytes())
-            .map_err(|error| error.to_string())
+        Ok(destination.write(text.as_bytes())?)
     }
 }
 
-/// A load's results, which can be written in any format.
-struct Results<'a> {
-    record: &'a LoadRecord,
-    analysis: LoadAnalysis,
-}
-
-impl<'a> Results<'a> {
-    fn new(record: &'a LoadRecord) -> Self {
-        Self {
-            record,
-            analysis: crate::analysis::analyse(record),
+/// The text of a file in this format, without a terminal's width and colours.
+fn file_text(
+    record: &LoadRecord,
+    analysis: &LoadAnalysis,
+    format: Format,
+) -> Result<String, CommandFailure> {
+    let over_time = |lay_out: fn(&Source, &[Reading]) -> String| {
+        lay_out(&Source::from_record(record), &report::readings(record))
+    };
+    let written = match format {
+        Format::Json => report::json(record, analysis),
+        Format::Csv => Ok(report::csv(&record.intervals)),
+        Format::Hlog => report::hdr_log(record),
+        Format::Hgrm => Ok(report::hgrm(record)),
+        Format::Html => report::html(record, analysis),
+        Format::OpenMetrics => Ok(over_time(report::open_metrics)),
+        Format::Otlp => Ok(over_time(report::otlp)),
+        format => {
+            let document = report::document(record, analysis);
+            return data::rendered(&document, format, true, Screen::new(COLUMNS, false));
         }
-    }
+    };
+    let url = &record.url;
+    written
+        .map_err(|error| CommandFailure::no_result(format!("writing the report of {url}: {error}")))
+}
 
-    /// The text of a file in this format, without a terminal's width and colours.
-    fn text(&self, format: Format) -> Result<String, CommandFailure> {
-        let written = match format {
-            Format::Json => report::json(self.record, &self.analysis),
-            Format::Csv => Ok(report::csv(&self.record.intervals)),
-            Format::Hlog => report::hdr_log(self.record),
-            Format::Hgrm => Ok(report::hgrm(self.record)),
-            Format::Html => report::html(self.record, &self.analysis),
-            Format::OpenMetrics => Ok(self.over_time(report::open_metrics)),
-            Format::Otlp => Ok(self.over_time(report::otlp)),
-            format => {
-                let screen = Screen::new(COLUMNS, false);
-                return data::rendered(&self.whole(), format, true, screen);
-            }
-        };
-        let url = &self.record.url;
-        written.map_err(|error| {
-            CommandFailure::no_result(format!("writing the report of {url}: {error}"))
-        })
-    }
-
-    /// The load over time in a format for monitoring systems.
-    fn over_time(&self, lay_out: fn(&Source, &[Reading]) -> String) -> String {
-        lay_out(
-            &Source::from_record(self.record),
-            &report::readings(self.record),
-        )
-    }
-
-    fn whole(&self) -> Document {
-        report::document(self.record, &self.analysis)
-    }
-
-    /// The text for standard output.
-    fn data(&self, shown: StdoutContent) -> Result<String, CommandFailure> {
-        let document = match shown {
-            StdoutContent::Format(format) => return self.text(format),
-            StdoutContent::Brief => report::brief(self.record, &self.analysis),
-            StdoutContent::Details => self.whole(),
-        };
-        Ok(document.text(output::screen()))
-    }
+/// The text for standard output, or for what takes its place.
+fn printed_text(
+    record: &LoadRecord,
+    analysis: &LoadAnalysis,
+    shown: StdoutContent,
+    screen: Screen,
+) -> Result<String, CommandFailure> {
+    let document = match shown {
+        StdoutContent::Format(format) => return file_text(record, analysis, format),
+        StdoutContent::Brief => report::brief(record, analysis),
+        StdoutContent::Details => report::document(record, analysis),
+    };
+    Ok(document.text(screen))
 }
 
 #[cfg(test)]
@@ -276,9 +300,9 @@ mod tests {
         // Nothing is left to be taken away, so that no end of the process leaves anything.
         assert!(!new.exists());
         let record = record();
-        let results = Results::new(&record);
+        let analysis = analyse(&record);
         for mut destination in outputs.files {
-            destination.finish(&results).unwrap();
+            destination.finish(&record, &analysis).unwrap();
         }
         let text = fs::read_to_string(&old).unwrap();
         assert!(text.starts_with("Nothing was measured"), "{text}");
@@ -304,9 +328,9 @@ mod tests {
             }
         }
         let record = record();
-        let results = Results::new(&record);
+        let analysis = analyse(&record);
         for mut destination in outputs.files {
-            destination.finish(&results).unwrap();
+            destination.finish(&record, &analysis).unwrap();
             let rows = fs::read_to_string(&destination.path).unwrap();
             assert_eq!(rows, report::csv(&intervals));
         }
@@ -321,7 +345,8 @@ mod tests {
         outputs.interval(&Interval::default());
         outputs.interval(&Interval::default());
         let record = record();
-        let error = outputs.files[0].finish(&Results::new(&record)).unwrap_err();
-        assert!(error.contains("No space left"), "{error}");
+        let finished = outputs.files[0].finish(&record, &analyse(&record));
+        let error = finished.unwrap_err();
+        assert!(error.to_string().contains("No space left"), "{error}");
     }
 }

@@ -10,6 +10,7 @@ use deadheat_model::load::{
     Body, Bytes, Exchange, Expectation, HttpVersion, Protocol, RequestSpec, Reuse, StatusSet,
 };
 use deadheat_runner::{files, secret};
+use deadheat_shell::exit::CommandFailure;
 
 use crate::{
     form,
@@ -33,18 +34,18 @@ pub(crate) struct RequestPlan {
 }
 
 /// Reads the URL or the file of URLs.
-pub(crate) fn asked(args: &LoadArgs) -> Result<RequestPlan, String> {
+pub(crate) fn asked(args: &LoadArgs) -> Result<RequestPlan, CommandFailure> {
     let template = args.request.template;
     match (&args.url, &args.request.urls) {
         (Some(text), None) => {
-            let mut url = LoadUrl::parse(text, template)?;
+            let mut url = LoadUrl::parse(text, template).map_err(CommandFailure::usage)?;
             let mut typed = secret::without_secret_values(text.trim());
             if let Some(method) = &args.request.grpc {
                 if url.path != "/" {
-                    return Err(format!(
+                    return Err(CommandFailure::usage(format!(
                         "a URL and --grpc: the option names the path; omit {} from the URL",
                         secret::without_secret_values(&url.path)
-                    ));
+                    )));
                 }
                 url.path.clone_from(method);
                 typed = format!("{}{method}", url.origin.shown());
@@ -69,12 +70,12 @@ pub(crate) fn asked(args: &LoadArgs) -> Result<RequestPlan, String> {
             })
         }
         (Some(text), Some(path)) => {
-            let url = LoadUrl::parse(text, false)?;
+            let url = LoadUrl::parse(text, false).map_err(CommandFailure::usage)?;
             if url.path != "/" {
-                return Err(format!(
+                return Err(CommandFailure::usage(format!(
                     "a URL and --urls: the file names the paths; omit {} from the URL",
                     secret::without_secret_values(&url.path)
-                ));
+                )));
             }
             Ok(RequestPlan {
                 typed: format!("{} {}", url.origin.shown(), path.display()),
@@ -82,10 +83,9 @@ pub(crate) fn asked(args: &LoadArgs) -> Result<RequestPlan, String> {
                 origins: vec![url.origin],
             })
         }
-        (None, None) => Err(
-            "no URL: name one, like http://localhost:8080/, or a file of URLs with --urls"
-                .to_owned(),
-        ),
+        (None, None) => Err(CommandFailure::usage(
+            "no URL: name one, like http://localhost:8080/, or a file of URLs with --urls",
+        )),
     }
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn exchanges(
     asked: &RequestPlan,
     args: &RequestArgs,
     expect: &Expectation,
-) -> Result<Vec<Exchange>, String> {
+) -> Result<Vec<Exchange>, CommandFailure> {
     let mut bodies = Bodies::new(match args.grpc {
         Some(_) => Body::Call,
         None if args.chunked => Body::Chunked,
@@ -132,11 +132,10 @@ pub(crate) fn exchanges(
             template: args.template,
         };
         if request.method == "HEAD" && (expect.length.is_some() || expect.content.is_some()) {
-            return Err(
+            return Err(CommandFailure::usage(
                 "HEAD is answered without a body, so there is none to expect anything of: leave --expect-length, \
-                 --expect-body and the like out"
-                    .to_owned(),
-            );
+                 --expect-body and the like out",
+            ));
         }
         let mut exchange = Exchange::new(request, expect.clone());
         if args.grpc.is_some() {
@@ -152,8 +151,9 @@ pub(crate) fn exchanges(
     let mut exchanges = Vec::new();
     for line in &asked.lines {
         if let Some(path) = &line.body {
-            let sent = bodies.of_file(path);
-            let sent = sent.map_err(|error| format!("--urls, @{}: {error}", path.display()))?;
+            let sent = bodies.of_file(path).map_err(|error| {
+                CommandFailure::usage(format!("--urls, @{}: {error}", path.display()))
+            })?;
             exchanges.push(exchange(line, Some(sent))?);
             continue;
         }
@@ -177,10 +177,10 @@ pub(crate) fn exchanges(
     if let Some((option, _)) = wanted_by.into_iter().find(|(_, given)| *given)
         && exchanges.iter().all(|one| one.request.body == Body::None)
     {
-        return Err(format!(
+        return Err(CommandFailure::usage(format!(
             "{option}: no request has a body; set one with --body or --body-file, or as @FILE at the end of a line of \
              --urls"
-        ));
+        )));
     }
     Ok(exchanges)
 }
@@ -207,39 +207,41 @@ pub(crate) fn protocol(args: &RequestArgs) -> Protocol {
     }
 }
 
-fn method(text: &str) -> Result<String, String> {
+fn method(text: &str) -> Result<String, CommandFailure> {
     let is_word = !text.is_empty() && text.bytes().all(is_token_byte);
     if !is_word {
-        return Err(format!(
+        return Err(CommandFailure::usage(format!(
             "{text:?} is not an HTTP method; write one like GET or POST"
-        ));
+        )));
     }
     if text == "CONNECT" {
-        return Err(
-            "CONNECT opens a tunnel, whose answers have no end: choose another method".to_owned(),
-        );
+        return Err(CommandFailure::usage(
+            "CONNECT opens a tunnel, whose answers have no end: choose another method",
+        ));
     }
     // Methods are case-sensitive (RFC 9110 §9.1), and a server has no "get".
     let upper = text.to_ascii_uppercase();
     if text != upper
         && ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"].contains(&upper.as_str())
     {
-        return Err(format!(
+        return Err(CommandFailure::usage(format!(
             "{text:?} is another method than {upper}: write {upper}"
-        ));
+        )));
     }
     Ok(text.to_owned())
 }
 
 /// Basic authentication (RFC 7617).
-fn basic(user: &str) -> Result<(String, String), String> {
+fn basic(user: &str) -> Result<(String, String), CommandFailure> {
     if !user.contains(':') {
-        return Err("--user: write USER:PASSWORD; an empty password is USER:".to_owned());
+        return Err(CommandFailure::usage(
+            "--user: write USER:PASSWORD; an empty password is USER:",
+        ));
     }
     if user.chars().any(char::is_control) {
-        return Err(
-            "--user: a control character can stand in neither user nor password".to_owned(),
-        );
+        return Err(CommandFailure::usage(
+            "--user: a control character can stand in neither user nor password",
+        ));
     }
     let value = format!("Basic {}", STANDARD.encode(user));
     Ok(("Authorization".to_owned(), value))
@@ -279,18 +281,22 @@ impl Bodies {
 
     /// The bodies of the options, to be sent in turn. The list is empty without any; a gRPC call always has a message,
     /// which may be empty.
-    pub(crate) fn of_options(&mut self, args: &RequestArgs) -> Result<Vec<RequestBody>, String> {
+    pub(crate) fn of_options(
+        &mut self,
+        args: &RequestArgs,
+    ) -> Result<Vec<RequestBody>, CommandFailure> {
         if let Some(text) = &args.body {
             return Ok(vec![self.sent(text.clone().into_bytes(), None)]);
         }
         if !args.form.is_empty() {
             let (bytes, content_type) = form::encode(&args.form, &mut |path| self.read(path))
-                .map_err(|error| format!("--form {error}"))?;
+                .map_err(|error| CommandFailure::usage(format!("--form {error}")))?;
             return Ok(vec![self.sent(bytes, Some(content_type))]);
         }
         let file = |path: &PathBuf| {
-            self.of_file(path)
-                .map_err(|error| format!("--body-file {}: {error}", path.display()))
+            self.of_file(path).map_err(|error| {
+                CommandFailure::usage(format!("--body-file {}: {error}", path.display()))
+            })
         };
         if args.grpc.is_some() && args.body_file.is_empty() {
             return Ok(vec![self.sent(Vec::new(), None)]);
@@ -347,7 +353,9 @@ mod tests {
             length: typed.load.answer.expect_length,
             content: None,
         };
-        exchanges(&asked(&typed.load)?, &typed.load.request, &expect)
+        let sent =
+            asked(&typed.load).and_then(|asked| exchanges(&asked, &typed.load.request, &expect));
+        sent.map_err(|error| error.to_string())
     }
 
     fn one(args: &[&str]) -> RequestSpec {

@@ -7,7 +7,7 @@ use deadheat_model::{
     load::{Arrivals, Content, Exchange, Expectation, Stage, StatusSet, Target, Timeouts},
 };
 use deadheat_runner::files;
-use deadheat_shell::{rate, values};
+use deadheat_shell::{exit::CommandFailure, rate, values};
 
 use super::{request, template};
 use crate::options::{AnswerArgs, LoadArgs};
@@ -31,9 +31,9 @@ pub(crate) fn spec(
     targets: Vec<Target>,
     exchanges: Vec<Exchange>,
     random_seed: u64,
-) -> Result<LoadSpec, String> {
+) -> Result<LoadSpec, CommandFailure> {
     let lists = if args.request.template {
-        template::lists(&exchanges)?
+        template::lists(&exchanges).map_err(CommandFailure::usage)?
     } else {
         Default::default()
     };
@@ -41,11 +41,11 @@ pub(crate) fn spec(
     let cpus = args.safety.cpus.as_deref();
     let cpus = cpus.map_or(Ok(Vec::new()), |list| values::cpus("--cpus", list))?;
     if cpus.len() > schedule.most_connections() as usize {
-        return Err(format!(
+        return Err(CommandFailure::usage(format!(
             "--cpus: {} workers cannot share {} connections; use fewer CPUs, or more --connections",
             cpus.len(),
             schedule.most_connections()
-        ));
+        )));
     }
     // The connections of one host.
     let own = schedule.most_connections() / (args.hosts.on.len().max(1) as u32);
@@ -57,15 +57,16 @@ pub(crate) fn spec(
         } else {
             ""
         };
-        return Err(format!(
+        return Err(CommandFailure::usage(format!(
             "--threads: {threads} workers cannot share the {own} connections{place}; use fewer threads, or more \
              --connections"
-        ));
+        )));
     }
     let interval = args.output.interval.unwrap_or(INTERVAL);
     let content_sample = args.answer.check_every.unwrap_or(1);
     let mut targets = targets.into_iter();
-    let target = targets.next().ok_or("there is no URL")?;
+    let target = targets.next();
+    let target = target.ok_or_else(|| CommandFailure::usage("there is no URL"))?;
     let mut spec = LoadSpec::new(target, exchanges, schedule, stop(args));
     spec.others = targets.collect();
     spec.protocol = request::protocol(&args.request);
@@ -96,9 +97,9 @@ pub(crate) fn spec(
     spec.stream = args.stream.wanted();
     for (key, value) in &args.output.label {
         if let Some(other) = spec.labels.insert(key.clone(), value.clone()) {
-            return Err(format!(
+            return Err(CommandFailure::usage(format!(
                 "--label {key}={other} and {key}={value}: a key has one value, so use only one of them"
-            ));
+            )));
         }
     }
     if args.request.urls.is_some() && spec.exchanges.len() <= MAX_WITH_FIGURES {
@@ -149,15 +150,15 @@ fn stop(args: &LoadArgs) -> StopRule {
 }
 
 /// What is expected of every answer.
-pub(crate) fn expectation(args: &AnswerArgs) -> Result<Expectation, String> {
+pub(crate) fn expectation(args: &AnswerArgs) -> Result<Expectation, CommandFailure> {
     let content = content(args)?;
     if let (Some(content), Some(length)) = (&content, args.expect_length)
         && let Some(own) = content.length()
         && own != length
     {
-        return Err(format!(
+        return Err(CommandFailure::usage(format!(
             "--expect-length {length}: the expected body has {own} bytes; omit the length"
-        ));
+        )));
     }
     Ok(Expectation {
         status: args
@@ -172,22 +173,22 @@ pub(crate) fn expectation(args: &AnswerArgs) -> Result<Expectation, String> {
     })
 }
 
-fn content(args: &AnswerArgs) -> Result<Option<Content>, String> {
+fn content(args: &AnswerArgs) -> Result<Option<Content>, CommandFailure> {
     if let Some(text) = &args.expect_body {
         let bytes = text.clone().into_bytes();
         return Ok(Some(Content::Exact { bytes }));
     }
     if let Some(path) = &args.expect_body_file {
-        let bytes = files::read_typed(path, files::LONGEST_BODY)
-            .map_err(|error| format!("--expect-body-file {}: {error}", path.display()))?;
+        let bytes = files::read_typed(path, files::LONGEST_BODY).map_err(|error| {
+            CommandFailure::usage(format!("--expect-body-file {}: {error}", path.display()))
+        })?;
         return Ok(Some(Content::Exact { bytes }));
     }
     if let Some(text) = &args.expect_contains {
         if text.is_empty() {
-            return Err(
-                "--expect-contains: every body contains the empty text; write a longer one"
-                    .to_owned(),
-            );
+            return Err(CommandFailure::usage(
+                "--expect-contains: every body contains the empty text; write a longer one",
+            ));
         }
         let bytes = text.clone().into_bytes();
         return Ok(Some(Content::Contains { bytes }));
@@ -196,23 +197,25 @@ fn content(args: &AnswerArgs) -> Result<Option<Content>, String> {
 }
 
 /// "/users/0/name="Ann"": a JSON pointer (RFC 6901) and a value.
-fn json_at(text: &str) -> Result<Content, String> {
+fn json_at(text: &str) -> Result<Content, CommandFailure> {
     let write = "write a pointer and a value, like '/users/0/name=\"Ann\"' or '/count=3'";
-    let (pointer, value) = text
-        .split_once('=')
-        .ok_or_else(|| format!("--expect-json {text:?}: the = is missing; {write}"))?;
+    let (pointer, value) = text.split_once('=').ok_or_else(|| {
+        CommandFailure::usage(format!("--expect-json {text:?}: the = is missing; {write}"))
+    })?;
     if !pointer.is_empty() && !pointer.starts_with('/') {
-        return Err(format!(
+        return Err(CommandFailure::usage(format!(
             "--expect-json: the pointer {pointer:?} does not begin with /; {write}"
-        ));
+        )));
     }
     let parsed = serde_json::from_str(value).map_err(|error| {
-        format!("--expect-json: {value:?} is not JSON ({error}); put quotes around text, like '/name=\"Ann\"'")
+        CommandFailure::usage(format!(
+            "--expect-json: {value:?} is not JSON ({error}); put quotes around text, like '/name=\"Ann\"'"
+        ))
     })?;
     if is_beyond_64_bits(value, &parsed) {
-        return Err(format!(
+        return Err(CommandFailure::usage(format!(
             "--expect-json: {value} is beyond 64 bits, so it cannot be compared exactly; use --expect-contains"
-        ));
+        )));
     }
     Ok(Content::JsonAt {
         pointer: pointer.to_owned(),
@@ -249,12 +252,8 @@ mod tests {
             content: None,
         };
         let exchanges = vec![Exchange::new(RequestSpec::get("/"), expect)];
-        spec(
-            &typed.load,
-            vec![Target::plain("127.0.0.1:80".parse().unwrap())],
-            exchanges,
-            7,
-        )
+        let targets = vec![Target::plain("127.0.0.1:80".parse().unwrap())];
+        spec(&typed.load, targets, exchanges, 7).map_err(|error| error.to_string())
     }
 
     fn length_of(line: &str) -> (StopRule, Duration) {
@@ -397,7 +396,8 @@ mod tests {
 
     fn expected(args: &[&str]) -> Result<Expectation, String> {
         let typed = TypedAnswer::try_parse_from([&["load"], args].concat());
-        expectation(&typed.map_err(|error| error.to_string())?.answer)
+        let typed = typed.map_err(|error| error.to_string())?;
+        expectation(&typed.answer).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -443,11 +443,8 @@ mod tests {
         ];
         for (text, pointer, value) in cases {
             let pointer = pointer.to_owned();
-            assert_eq!(
-                json_at(text),
-                Ok(Content::JsonAt { pointer, value }),
-                "{text}"
-            );
+            let expected = Content::JsonAt { pointer, value };
+            assert_eq!(json_at(text).unwrap(), expected, "{text}");
         }
         for (text, expected) in [
             ("/a", "the = is missing"),
@@ -458,7 +455,7 @@ mod tests {
             ("/a=-9223372036854775809", "beyond 64 bits"),
         ] {
             let error = json_at(text).unwrap_err();
-            assert!(error.contains(expected), "{text}: {error}");
+            assert!(error.to_string().contains(expected), "{text}: {error}");
         }
     }
 }

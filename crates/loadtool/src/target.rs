@@ -24,28 +24,29 @@ use crate::{
 /// How long an address of several may take to show that it accepts connections.
 const LONGEST_PROBE: Duration = Duration::from_secs(1);
 
-/// Where the load goes, and how that was found.
-#[derive(Debug)]
-pub(crate) struct ResolvedTarget {
-    /// Where it goes.
-    pub(crate) target: Target,
-    /// How a name became an address, for the plan; `None`: the URL has the address.
-    pub(crate) how: Option<String>,
-}
-
 /// Resolves the target. Of several addresses the first one is taken that accepts a connection, which one connection to
-/// each finds out; not in a dry run, and never before it is clear that they may be loaded.
-pub(crate) fn find(origin: &Origin, args: &LoadArgs) -> Result<ResolvedTarget, CommandFailure> {
+/// each finds out; not in a dry run, and never before it is clear that they may be loaded. The text says how a name became
+/// an address, for the plan; `None`: the URL has the address.
+pub(crate) fn find(
+    origin: &Origin,
+    args: &LoadArgs,
+) -> Result<(Target, Option<String>), CommandFailure> {
     let connection = &args.connection;
-    let ConnectTarget {
-        endpoint,
-        more,
-        proxy,
-        how,
-    } = match (&connection.unix_socket, &connection.proxy) {
-        (Some(path), _) => ConnectTarget::at(unix(path)?),
-        (None, Some(proxy)) => proxied(origin, args, proxy)?,
-        (None, None) => tcp(origin, args)?,
+    let (endpoint, more, proxy, how) = match (&connection.unix_socket, &connection.proxy) {
+        (Some(path), _) => (unix(path)?, Vec::new(), None, None),
+        (None, Some(typed)) => {
+            let (address, proxy, how) = proxied(origin, args, typed)?;
+            (
+                Endpoint::Tcp { address },
+                Vec::new(),
+                Some(proxy),
+                Some(how),
+            )
+        }
+        (None, None) => {
+            let (address, more, how) = tcp(origin, args)?;
+            (Endpoint::Tcp { address }, more, None, how)
+        }
     };
     let tls = if origin.tls {
         Some(tls(&args.tls, origin)?)
@@ -61,7 +62,7 @@ pub(crate) fn find(origin: &Origin, args: &LoadArgs) -> Result<ResolvedTarget, C
         proxy,
         sources: args.connection.source.clone(),
     };
-    Ok(ResolvedTarget { target, how })
+    Ok((target, how))
 }
 
 fn unix(path: &Path) -> Result<Endpoint, CommandFailure> {
@@ -97,38 +98,21 @@ fn unix(path: &Path) -> Result<Endpoint, CommandFailure> {
     })
 }
 
-/// Where sockets connect to.
-struct ConnectTarget {
-    endpoint: Endpoint,
-    /// More addresses, if all are loaded.
-    more: Vec<SocketAddr>,
-    /// A proxy that is there.
-    proxy: Option<Proxy>,
-    /// How it was found.
-    how: Option<String>,
-}
-
-impl ConnectTarget {
-    fn at(endpoint: Endpoint) -> Self {
-        Self {
-            endpoint,
-            more: Vec::new(),
-            proxy: None,
-            how: None,
-        }
-    }
-}
-
-/// A proxy, and what it is asked to connect to. Both must be such as may be loaded: the load is felt by both.
-fn proxied(origin: &Origin, args: &LoadArgs, typed: &str) -> Result<ConnectTarget, CommandFailure> {
+/// The address of a proxy, what it is asked to connect to, and both in words. Both proxy and server must be allowed to be
+/// loaded: both feel the load.
+fn proxied(
+    origin: &Origin,
+    args: &LoadArgs,
+    typed: &str,
+) -> Result<(SocketAddr, Proxy, String), CommandFailure> {
     let connection = &args.connection;
     let is_allowed = args.safety.i_may_load_this_host;
     let url = ProxyUrl::parse(typed).map_err(CommandFailure::usage)?;
     let addresses = lookup(&url.host, url.port, "name another proxy")?;
     let named = url.host.to_string();
-    hosts::may_load(&addresses, &named, is_allowed).map_err(CommandFailure::usage)?;
-    let fitting = fitting(&addresses, &named, connection).map_err(CommandFailure::usage)?;
-    check_sources(&connection.source).map_err(CommandFailure::usage)?;
+    hosts::may_load(&addresses, &named, is_allowed)?;
+    let fitting = fitting(&addresses, &named, connection)?;
+    check_sources(&connection.source)?;
     let server = origin.host.to_string();
     let found = lookup(
         &origin.host,
@@ -136,7 +120,7 @@ fn proxied(origin: &Origin, args: &LoadArgs, typed: &str) -> Result<ConnectTarge
         "let the proxy resolve it (socks5h)",
     );
     if let Ok(addresses) = &found {
-        hosts::may_load(addresses, &server, is_allowed).map_err(CommandFailure::usage)?;
+        hosts::may_load(addresses, &server, is_allowed)?;
     } else if !is_allowed {
         return Err(CommandFailure::usage(format!(
             "{server} cannot be resolved here, so its address, which the proxy knows, may be anybody's: if it is yours, or \
@@ -155,25 +139,26 @@ fn proxied(origin: &Origin, args: &LoadArgs, typed: &str) -> Result<ConnectTarge
         }
         all => all[0],
     };
-    Ok(ConnectTarget {
-        how: Some(format!("the proxy {}, on the way to {to}", url.shown)),
-        proxy: Some(Proxy {
-            kind: url.kind,
-            to,
-            login: url.login,
-        }),
-        ..ConnectTarget::at(Endpoint::Tcp { address: first })
-    })
+    let how = format!("the proxy {}, on the way to {to}", url.shown);
+    let proxy = Proxy {
+        kind: url.kind,
+        to,
+        login: url.login,
+    };
+    Ok((first, proxy, how))
 }
 
-fn tcp(origin: &Origin, args: &LoadArgs) -> Result<ConnectTarget, CommandFailure> {
+/// The server's address, the others if all are loaded, and how they were found.
+fn tcp(
+    origin: &Origin,
+    args: &LoadArgs,
+) -> Result<(SocketAddr, Vec<SocketAddr>, Option<String>), CommandFailure> {
     let connection = &args.connection;
     let addresses = resolve(origin, connection)?;
     let named = origin.host.to_string();
-    hosts::may_load(&addresses, &named, args.safety.i_may_load_this_host)
-        .map_err(CommandFailure::usage)?;
-    let fitting = fitting(&addresses, &named, connection).map_err(CommandFailure::usage)?;
-    check_sources(&connection.source).map_err(CommandFailure::usage)?;
+    hosts::may_load(&addresses, &named, args.safety.i_may_load_this_host)?;
+    let fitting = fitting(&addresses, &named, connection)?;
+    check_sources(&connection.source)?;
     let (chosen, more) = match fitting.as_slice() {
         [first, more @ ..] if connection.all_addresses => (*first, more.to_vec()),
         // One that was asked to come from certain addresses may be refused from others.
@@ -195,11 +180,7 @@ fn tcp(origin: &Origin, args: &LoadArgs) -> Result<ConnectTarget, CommandFailure
         (None, 1) => Some(format!("{named} resolves to it")),
         (None, count) => Some(format!("one of {count} addresses of {named}")),
     };
-    Ok(ConnectTarget {
-        more,
-        how,
-        ..ConnectTarget::at(Endpoint::Tcp { address: chosen })
-    })
+    Ok((chosen, more, how))
 }
 
 /// All addresses of the origin, in the order of the system's resolver.
@@ -280,7 +261,7 @@ fn fitting(
     addresses: &[SocketAddr],
     named: &str,
     args: &ConnectionArgs,
-) -> Result<Vec<SocketAddr>, String> {
+) -> Result<Vec<SocketAddr>, CommandFailure> {
     let wanted = |address: &SocketAddr| {
         if address.is_ipv4() {
             !args.ipv6
@@ -295,7 +276,7 @@ fn fitting(
         } else {
             ("-6", "IPv4")
         };
-        return Err(match (args.resolve, named.parse::<IpAddr>()) {
+        let why = match (args.resolve, named.parse::<IpAddr>()) {
             (Some(fixed), _) => format!(
                 "{option} and --resolve {}: this is an {has} address; omit {option}",
                 fixed.address
@@ -306,23 +287,24 @@ fn fitting(
             (None, Err(_)) => {
                 format!("{option}: {named} has only {has} addresses; omit {option}")
             }
-        });
+        };
+        return Err(CommandFailure::usage(why));
     }
     if let [first, rest @ ..] = args.source.as_slice() {
         if let Some(other) = rest.iter().find(|one| one.is_ipv4() != first.is_ipv4()) {
-            return Err(format!(
+            return Err(CommandFailure::usage(format!(
                 "--source {first} and {other}: a load goes to one address, which is IPv4 or IPv6, so all sources must \
                  be of that kind"
-            ));
+            )));
         }
         let reached: Vec<SocketAddr> = family
             .into_iter()
             .filter(|address| address.is_ipv4() == first.is_ipv4())
             .collect();
         return if reached.is_empty() {
-            Err(format!(
+            Err(CommandFailure::usage(format!(
                 "--source {first}: {named} has no address of the same kind (IPv4 or IPv6)"
-            ))
+            )))
         } else {
             Ok(reached)
         };
@@ -331,10 +313,12 @@ fn fitting(
 }
 
 /// Refuses addresses that this machine does not have. Binding a UDP socket sends nothing.
-fn check_sources(sources: &[IpAddr]) -> Result<(), String> {
+fn check_sources(sources: &[IpAddr]) -> Result<(), CommandFailure> {
     for source in sources {
         UdpSocket::bind((*source, 0)).map_err(|error| {
-            format!("--source {source}: {error}; use an address of this machine (ip address)")
+            CommandFailure::usage(format!(
+                "--source {source}: {error}; use an address of this machine (ip address)"
+            ))
         })?;
     }
     Ok(())
@@ -451,42 +435,32 @@ mod tests {
     #[test]
     fn the_family_and_the_sources_choose() {
         let mut args = connection();
-        assert_eq!(fitting(&both(), "x", &args), Ok(both()));
+        assert_eq!(fitting(&both(), "x", &args).unwrap(), both());
         args.ipv4 = true;
-        assert_eq!(fitting(&both(), "x", &args), Ok(both()[1..].to_vec()));
-        assert!(
-            fitting(&both()[..1], "x", &args)
-                .unwrap_err()
-                .contains("x has only IPv6")
-        );
-        assert!(
-            fitting(&both()[..1], "::1", &args)
-                .unwrap_err()
-                .contains("-4: ::1 is an IPv6 address")
-        );
+        assert_eq!(fitting(&both(), "x", &args).unwrap(), both()[1..]);
+        let refusal = |named: &str, args: &ConnectionArgs| {
+            let refused = fitting(&both()[..1], named, args).unwrap_err();
+            refused.to_string()
+        };
+        assert!(refusal("x", &args).contains("x has only IPv6"));
+        assert!(refusal("::1", &args).contains("-4: ::1 is an IPv6 address"));
         args.resolve = Some("::1".parse().unwrap());
-        assert!(
-            fitting(&both()[..1], "127.0.0.1", &args)
-                .unwrap_err()
-                .contains("-4 and --resolve ::1: this is an IPv6 address")
-        );
+        let both_options = "-4 and --resolve ::1: this is an IPv6 address";
+        assert!(refusal("127.0.0.1", &args).contains(both_options));
         let mut args = connection();
         args.source = vec!["127.0.0.2".parse().unwrap()];
-        assert_eq!(fitting(&both(), "x", &args), Ok(both()[1..].to_vec()));
+        assert_eq!(fitting(&both(), "x", &args).unwrap(), both()[1..]);
         assert!(fitting(&both()[..1], "x", &args).is_err());
         args.source.push("::1".parse().unwrap());
-        assert!(
-            fitting(&both(), "x", &args)
-                .unwrap_err()
-                .contains("must be of that kind")
-        );
+        let refused = fitting(&both(), "x", &args).unwrap_err().to_string();
+        assert!(refused.contains("must be of that kind"), "{refused}");
     }
 
     #[test]
     fn sources_must_be_this_machines() {
-        assert_eq!(check_sources(&["127.0.0.2".parse().unwrap()]), Ok(()));
+        assert!(check_sources(&["127.0.0.2".parse().unwrap()]).is_ok());
         let error = check_sources(&["192.0.2.1".parse().unwrap()]).unwrap_err();
-        assert!(error.contains("--source 192.0.2.1"), "{error}");
+        assert!(error.to_string().contains("--source 192.0.2.1"), "{error}");
     }
 
     #[test]

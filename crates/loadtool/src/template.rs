@@ -1,6 +1,6 @@
 //! Templates: `{{…}}` placeholders are checked before the start, and the files of lines are read.
 
-use std::{borrow::Cow, collections::BTreeMap, path::Path};
+use std::{borrow::Cow, collections::BTreeMap, io, path::Path};
 
 use deadheat_model::load::{Body, Exchange};
 use deadheat_runner::files;
@@ -8,6 +8,36 @@ use deadheat_runner::files;
 /// The known placeholders, for messages.
 const KNOWN: &str =
     "{{counter}}, {{random 1 100}}, {{line FILE}} and {{random-line FILE}} are known";
+
+/// Why templates cannot be filled in.
+#[derive(Debug, thiserror::Error)]
+pub enum TemplateError {
+    /// One of them has no end.
+    #[error("{0:?} begins a template that has no }}}}")]
+    NoEnd(String),
+    /// The text between braces means nothing.
+    #[error("{{{{{inside}}}}}: {why}")]
+    Placeholder {
+        /// The text.
+        inside: String,
+        /// What is wrong with it, or what to write.
+        why: &'static str,
+    },
+    /// Nothing has a placeholder.
+    #[error("--template: path, header values and body contain no placeholder; {known}", known = KNOWN)]
+    NoPlaceholder,
+    /// A file of lines cannot be read.
+    #[error("reading {file}, which a template names: {error}")]
+    File {
+        /// The file.
+        file: String,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// A file of lines has none.
+    #[error("{0}, which a template names, has no line that is not blank")]
+    NoLines(String),
+}
 
 /// A text whose templates are replaced by marks, so that a parser without templates can read it.
 #[derive(Debug)]
@@ -20,7 +50,7 @@ pub(crate) struct MaskedText {
 
 impl MaskedText {
     /// Replaces every `{{…}}`.
-    pub(crate) fn new(text: &str) -> Result<Self, String> {
+    pub(crate) fn new(text: &str) -> Result<Self, TemplateError> {
         // Letters alone, because URL parsers do not change them. Lower-case, because they lower-case hosts.
         let mut mark = "held".to_owned();
         while text.to_ascii_lowercase().contains(&mark) {
@@ -85,7 +115,7 @@ enum Piece<'a> {
 }
 
 /// A text as plain pieces and templates in turn.
-fn pieces(mut rest: &str) -> impl Iterator<Item = Result<Piece<'_>, String>> {
+fn pieces(mut rest: &str) -> impl Iterator<Item = Result<Piece<'_>, TemplateError>> {
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
@@ -100,7 +130,7 @@ fn pieces(mut rest: &str) -> impl Iterator<Item = Result<Piece<'_>, String>> {
                 None => {
                     let start: String = rest.chars().take(20).collect();
                     rest = "";
-                    Some(Err(format!("{start:?} begins a template that has no }}}}")))
+                    Some(Err(TemplateError::NoEnd(start)))
                 }
             },
             next => {
@@ -120,7 +150,9 @@ pub(crate) fn looks_like_one(text: &str) -> bool {
 
 /// Checks all templates, and reads the files that they name, each once. Returns the lines by file name, without blank
 /// lines.
-pub(crate) fn lists(exchanges: &[Exchange]) -> Result<BTreeMap<String, Vec<String>>, String> {
+pub(crate) fn lists(
+    exchanges: &[Exchange],
+) -> Result<BTreeMap<String, Vec<String>>, TemplateError> {
     let mut count = 0;
     let mut lists = BTreeMap::new();
     for exchange in exchanges {
@@ -148,16 +180,17 @@ pub(crate) fn lists(exchanges: &[Exchange]) -> Result<BTreeMap<String, Vec<Strin
         }
     }
     match count {
-        0 => Err(format!(
-            "--template: path, header values and body contain no placeholder; {KNOWN}"
-        )),
+        0 => Err(TemplateError::NoPlaceholder),
         _ => Ok(lists),
     }
 }
 
 /// Checks the text between braces. Returns the file that it names, if any.
-fn check(inside: &str) -> Result<Option<&str>, String> {
-    let bad = |why: &str| Err(format!("{{{{{inside}}}}}: {why}"));
+fn check(inside: &str) -> Result<Option<&str>, TemplateError> {
+    let bad = |why| {
+        let inside = inside.to_owned();
+        Err(TemplateError::Placeholder { inside, why })
+    };
     let words = inside.trim();
     let (name, rest) = words
         .split_once(char::is_whitespace)
@@ -179,15 +212,15 @@ fn check(inside: &str) -> Result<Option<&str>, String> {
     }
 }
 
-fn read_lines(file: &str) -> Result<Vec<String>, String> {
-    let text = files::read_typed_text(Path::new(file))
-        .map_err(|error| format!("reading {file}, which a template names: {error}"))?;
+fn read_lines(file: &str) -> Result<Vec<String>, TemplateError> {
+    let text = files::read_typed_text(Path::new(file)).map_err(|error| {
+        let file = file.to_owned();
+        TemplateError::File { file, error }
+    })?;
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let lines: Vec<String> = lines.map(str::to_owned).collect();
     if lines.is_empty() {
-        Err(format!(
-            "{file}, which a template names, has no line that is not blank"
-        ))
+        Err(TemplateError::NoLines(file.to_owned()))
     } else {
         Ok(lines)
     }
@@ -241,7 +274,8 @@ mod tests {
         let many = "{{a}}".repeat(12);
         let masked = MaskedText::new(&many).unwrap();
         assert_eq!(masked.restore(masked.text()), many);
-        assert!(MaskedText::new("a{{b").unwrap_err().contains("has no }}"));
+        let error = MaskedText::new("a{{b").unwrap_err().to_string();
+        assert!(error.contains("has no }}"), "{error}");
     }
 
     #[test]
@@ -271,7 +305,7 @@ mod tests {
         ];
         for (header, expected) in cases {
             let error = lists(&[exchange("/", header, "")]).unwrap_err();
-            assert!(error.contains(expected), "{header}: {error}");
+            assert!(error.to_string().contains(expected), "{header}: {error}");
         }
         let mut binary = exchange("/", "{{ counter }}", "");
         binary.request.body = Body::Sized(vec![0xff].into());
@@ -282,6 +316,6 @@ mod tests {
     fn a_file_without_lines_is_refused() {
         let (_keep, empty) = file("\n \n");
         let none = lists(&[exchange("/", "", &format!("{{{{line {empty}}}}}"))]);
-        assert!(none.unwrap_err().contains("no line"));
+        assert!(none.unwrap_err().to_string().contains("no line"));
     }
 }

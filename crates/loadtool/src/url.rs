@@ -10,10 +10,53 @@ use deadheat_runner::{
     files,
     secret::{typed_without_userinfo, without_secret_values},
 };
+use deadheat_shell::exit::CommandFailure;
 use percent_encoding::percent_decode_str;
 use url::{Host as ParsedHost, Position, Url};
 
-use crate::{template::MaskedText, values::zone};
+use crate::{
+    template::{MaskedText, TemplateError},
+    values::{NoInterface, zone},
+};
+
+/// Why a text is not the URL of a load. The text is shown without secrets.
+#[derive(Debug, thiserror::Error)]
+pub enum UrlError {
+    /// It has no scheme; what to write.
+    #[error("{0:?} has no scheme: {1}")]
+    NoScheme(String, String),
+    /// It has another scheme than http and https.
+    #[error("{0:?} does not begin with http:// or https://; no other protocol can be loaded")]
+    OtherScheme(String),
+    /// It has no host behind its scheme; what to write.
+    #[error("{0:?} has no host: {1}")]
+    NoHost(String, String),
+    /// It is not a URL; what to write.
+    #[error("{0:?} is not a URL ({1}); {2}")]
+    NotAUrl(String, url::ParseError, &'static str),
+    /// It has a user or a password in it.
+    #[error(
+        "{0:?} contains a user name, and a URL appears in every output. Remove it and use --user USER:PASSWORD"
+    )]
+    User(String),
+    /// A URL has no host.
+    #[error("{0:?} has no host")]
+    Hostless(String),
+    /// Its host differs from request to request.
+    #[error(
+        "{0:?} has a template in its host; templates can be used only in the path and the query"
+    )]
+    HostTemplate(String),
+    /// Its port is 0.
+    #[error("{0:?} has port 0, to which nothing connects")]
+    PortZero(String),
+    /// The zone of its IPv6 address names no interface of this machine.
+    #[error(transparent)]
+    Zone(#[from] NoInterface),
+    /// A template in it has no end.
+    #[error(transparent)]
+    Template(#[from] TemplateError),
+}
 
 /// The URL of a request: origin and path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,22 +103,23 @@ impl std::fmt::Display for Host {
 impl LoadUrl {
     /// Reads an http or https URL. With `template`, path and query may have `{{…}}` in them, which are kept as they
     /// are. A fragment is dropped: it is never sent.
-    pub fn parse(text: &str, template: bool) -> Result<Self, String> {
+    ///
+    /// # Errors
+    /// When it is not such a URL, or has a user name.
+    pub fn parse(text: &str, template: bool) -> Result<Self, UrlError> {
         let text = text.trim();
         let shown = without_secret_values(&typed_without_userinfo(text));
         // "host/?to=http://other" has none.
         let is_name = |(scheme, _): &(&str, &str)| !scheme.contains(['/', '?', '#', ':', '@']);
         let Some((scheme, rest)) = text.split_once("://").filter(is_name) else {
-            return Err(format!("{shown:?} has no scheme: {}", advice(text)));
+            return Err(UrlError::NoScheme(shown, advice(text)));
         };
         if !["http", "https"].contains(&scheme.to_ascii_lowercase().as_str()) {
-            return Err(format!(
-                "{shown:?} does not begin with http:// or https://; no other protocol can be loaded"
-            ));
+            return Err(UrlError::OtherScheme(shown));
         }
         // A URL library reads "http:///host" as "http://host".
         if !has_host(rest) {
-            return Err(format!("{shown:?} has no host: {}", advice(text)));
+            return Err(UrlError::NoHost(shown, advice(text)));
         }
         let masked = if template {
             MaskedText::new(text)?
@@ -83,37 +127,32 @@ impl LoadUrl {
             MaskedText::nothing(text)
         };
         let (without_zone, zone) = take_zone(masked.text())?;
-        let url = Url::parse(&without_zone).map_err(|error| {
-            if template {
-                format!(
-                    "{shown:?} is not a URL ({error}); templates can be used only in the path and the query"
-                )
-            } else {
-                format!("{shown:?} is not a URL ({error}); write it like http://host:port/path")
-            }
-        })?;
+        let hint = if template {
+            "templates can be used only in the path and the query"
+        } else {
+            "write it like http://host:port/path"
+        };
+        let url = match Url::parse(&without_zone) {
+            Ok(url) => url,
+            Err(error) => return Err(UrlError::NotAUrl(shown, error, hint)),
+        };
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(format!(
-                "{shown:?} contains a user name, and a URL appears in every output. Remove it and use --user \
-                 USER:PASSWORD"
-            ));
+            return Err(UrlError::User(shown));
         }
         let host = match url.host() {
             Some(ParsedHost::Domain(name)) => Host::Name(name.to_owned()),
             Some(ParsedHost::Ipv4(address)) => Host::Address(address.into()),
             Some(ParsedHost::Ipv6(address)) => Host::Address(address.into()),
-            None => return Err(format!("{shown:?} has no host")),
+            None => return Err(UrlError::Hostless(shown)),
         };
         let authority = &url[Position::BeforeHost..Position::AfterPort];
         if masked.is_in(authority) {
-            return Err(format!(
-                "{shown:?} has a template in its host; templates can be used only in the path and the query"
-            ));
+            return Err(UrlError::HostTemplate(shown));
         }
         // Both schemes have a port of their own.
         let port = url.port_or_known_default().unwrap_or(80);
         if port == 0 {
-            return Err(format!("{shown:?} has port 0, to which nothing connects"));
+            return Err(UrlError::PortZero(shown));
         }
         Ok(Self {
             origin: Origin {
@@ -130,7 +169,7 @@ impl LoadUrl {
 
 /// Removes the zone of an IPv6 address (RFC 6874), which URL parsers do not support. Returns the URL without it, and
 /// the index of the interface; 0: no zone.
-fn take_zone(text: &str) -> Result<(String, u32), String> {
+fn take_zone(text: &str) -> Result<(String, u32), NoInterface> {
     let none = || Ok((text.to_owned(), 0));
     let Some(start) = text.find("://[") else {
         return none();
@@ -231,49 +270,78 @@ pub(super) struct ProxyUrl {
     pub(super) shown: String,
 }
 
+/// Why a text is not the URL of a proxy.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "--proxy {shown}: {flaw}; write http://HOST:PORT, socks5://HOST:PORT (the name in the URL is resolved here) or \
+     socks5h://HOST:PORT (by the proxy), with USER:PASSWORD@ in front of HOST if it needs that"
+)]
+pub(super) struct ProxyUrlError {
+    /// The text without user and password.
+    shown: String,
+    flaw: ProxyFlaw,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum ProxyFlaw {
+    #[error("there is no scheme")]
+    NoScheme,
+    #[error("TLS to the proxy itself is not spoken")]
+    Tls,
+    #[error("this kind of proxy is not spoken to")]
+    OtherKind,
+    #[error(transparent)]
+    NotAUrl(#[from] url::ParseError),
+    #[error("there is no host")]
+    NoHost,
+    #[error("a proxy has no path")]
+    Path,
+    #[error("there is no port")]
+    NoPort,
+    #[error("user and password are not UTF-8")]
+    NotUtf8,
+}
+
 impl ProxyUrl {
     /// Reads `http://`, `socks5://` or `socks5h://`, then `[USER:PASSWORD@]HOST:PORT`.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub(super) fn parse(text: &str) -> Result<Self, ProxyUrlError> {
         let text = text.trim();
         let shown = typed_without_userinfo(text);
-        let wrong = |what: &str| {
-            format!(
-                "--proxy {shown}: {what}; write http://HOST:PORT, socks5://HOST:PORT (the name in the URL is resolved here) \
-                 or socks5h://HOST:PORT (by the proxy), with USER:PASSWORD@ in front of HOST if it needs that"
-            )
+        let wrong = |flaw| ProxyUrlError {
+            shown: shown.clone(),
+            flaw,
         };
         let (scheme, rest) = text
             .split_once("://")
-            .ok_or_else(|| wrong("there is no scheme"))?;
+            .ok_or_else(|| wrong(ProxyFlaw::NoScheme))?;
         let (kind, resolves_here) = match scheme {
             "http" => (ProxyKind::Http, false),
             "socks5" => (ProxyKind::Socks5, true),
             "socks5h" => (ProxyKind::Socks5, false),
-            "https" => return Err(wrong("TLS to the proxy itself is not spoken")),
-            _ => return Err(wrong("this kind of proxy is not spoken to")),
+            "https" => return Err(wrong(ProxyFlaw::Tls)),
+            _ => return Err(wrong(ProxyFlaw::OtherKind)),
         };
         // The parser does not check hosts of schemes other than http, and it drops the default port of http.
-        let url =
-            Url::parse(&format!("http://{rest}")).map_err(|error| wrong(&error.to_string()))?;
+        let url = Url::parse(&format!("http://{rest}")).map_err(|error| wrong(error.into()))?;
         let host = match url.host() {
             Some(url::Host::Domain(name)) => Host::Name(name.to_owned()),
             Some(url::Host::Ipv4(address)) => Host::Address(IpAddr::V4(address)),
             Some(url::Host::Ipv6(address)) => Host::Address(IpAddr::V6(address)),
-            None => return Err(wrong("there is no host")),
+            None => return Err(wrong(ProxyFlaw::NoHost)),
         };
         let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
         if !is_bare {
-            return Err(wrong("a proxy has no path"));
+            return Err(wrong(ProxyFlaw::Path));
         }
         let port = match url.port() {
             Some(port) => port,
             None if rest.trim_end_matches('/').ends_with(":80") => 80,
-            None => return Err(wrong("there is no port")),
+            None => return Err(wrong(ProxyFlaw::NoPort)),
         };
         let decoded = |text: &str| {
             let text = percent_decode_str(text).decode_utf8();
             text.map(|text| text.into_owned())
-                .map_err(|_| wrong("user and password are not UTF-8"))
+                .map_err(|_| wrong(ProxyFlaw::NotUtf8))
         };
         let login = match (url.username(), url.password()) {
             ("", None) => None,
@@ -307,17 +375,54 @@ pub(crate) struct UrlLine {
     pub(crate) body: Option<PathBuf>,
 }
 
+/// Why the text of a file of URLs cannot be read, to follow the file's name.
+#[derive(Debug, thiserror::Error)]
+enum UrlsError {
+    #[error(": it contains no URL")]
+    Empty,
+    #[error(", line {number}: {flaw}")]
+    Line { number: usize, flaw: LineFlaw },
+}
+
+/// The format of a line, for messages.
+const EXPECTED_LINE: &str = "expected [WEIGHT] [METHOD] URL [@BODYFILE]";
+
+#[derive(Debug, thiserror::Error)]
+enum LineFlaw {
+    #[error("a control character; {line}", line = EXPECTED_LINE)]
+    ControlCharacter,
+    #[error("the weight {0:?} must be a whole number from 1 to {most}: {line}", most = u32::MAX, line = EXPECTED_LINE)]
+    Weight(String),
+    #[error("no file is named after the @")]
+    NoBodyFile,
+    #[error("{0:?} after {1:?}: {line}; in a URL, a blank is %20", line = EXPECTED_LINE)]
+    Unexpected(String, String),
+    #[error("{0:?} is neither a URL nor a path, which begins with /: {line}", line = EXPECTED_LINE)]
+    Neither(String),
+    #[error(
+        "{0:?} is a path, and the command names no server: add its URL, like http://localhost:8080, to the command"
+    )]
+    Path(String),
+    #[error(transparent)]
+    OfPath(UrlError),
+    #[error("{0}: {line}", line = EXPECTED_LINE)]
+    Url(UrlError),
+    #[error("{0} is another origin than {1}. Omit the URL of the command to load several origins")]
+    OtherOrigin(String, String),
+}
+
 /// Reads the file of URLs. Body files are relative to its folder. With `origin`, a line may have only a path.
 pub(crate) fn read_urls_file(
     path: &Path,
     template: bool,
     origin: Option<&Origin>,
-) -> Result<Vec<UrlLine>, String> {
+) -> Result<Vec<UrlLine>, CommandFailure> {
     let shown = path.display();
     let text = files::read_typed_text(path)
-        .map_err(|error| format!("--urls: reading {shown}: {error}"))?;
+        .map_err(|error| CommandFailure::usage(format!("--urls: reading {shown}: {error}")))?;
+    let lines = parse_urls(&text, template, origin);
     let mut lines =
-        parse_urls(&text, template, origin).map_err(|error| format!("--urls {shown}{error}"))?;
+        lines.map_err(|error| CommandFailure::usage(format!("--urls {shown}{error}")))?;
     let folder = path.parent().unwrap_or(Path::new(""));
     for body in lines.iter_mut().filter_map(|line| line.body.as_mut()) {
         *body = folder.join(&*body);
@@ -325,40 +430,31 @@ pub(crate) fn read_urls_file(
     Ok(lines)
 }
 
-/// Parses the text of the file. An error begins with the line's number.
-fn parse_urls(text: &str, template: bool, origin: Option<&Origin>) -> Result<Vec<UrlLine>, String> {
+/// Parses the text of the file.
+fn parse_urls(
+    text: &str,
+    template: bool,
+    origin: Option<&Origin>,
+) -> Result<Vec<UrlLine>, UrlsError> {
     let mut lines: Vec<UrlLine> = Vec::new();
     for (number, text) in (1..).zip(text.lines()) {
         let text = text.trim();
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
-        let line = url_line(text, template, origin)
-            .map_err(|error| format!(", line {number}: {error}"))?;
-        if let Some(other) = origin
-            && *other != line.url.origin
-        {
-            return Err(format!(
-                ", line {number}: {} is another origin than {}. Omit the URL of the command to load several origins",
-                line.url.origin.shown(),
-                other.shown()
-            ));
-        }
-        lines.push(line);
+        let line = url_line(text, template, origin);
+        lines.push(line.map_err(|flaw| UrlsError::Line { number, flaw })?);
     }
     if lines.is_empty() {
-        Err(": it contains no URL".to_owned())
+        Err(UrlsError::Empty)
     } else {
         Ok(lines)
     }
 }
 
-/// The format of a line, for messages.
-const EXPECTED_LINE: &str = "expected [WEIGHT] [METHOD] URL [@BODYFILE]";
-
-fn url_line(text: &str, template: bool, origin: Option<&Origin>) -> Result<UrlLine, String> {
+fn url_line(text: &str, template: bool, origin: Option<&Origin>) -> Result<UrlLine, LineFlaw> {
     if text.contains(char::is_control) && !text.contains('\t') {
-        return Err(format!("a control character; {EXPECTED_LINE}"));
+        return Err(LineFlaw::ControlCharacter);
     }
     let (weight, rest) = match first_word(text) {
         (word, rest) if is_number_like(word) => (line_weight(word)?, rest),
@@ -370,34 +466,36 @@ fn url_line(text: &str, template: bool, origin: Option<&Origin>) -> Result<UrlLi
     };
     let (url, rest) = url_word(rest);
     let body = match rest.strip_prefix('@') {
-        Some("") => return Err("no file is named after the @".to_owned()),
+        Some("") => return Err(LineFlaw::NoBodyFile),
         Some(file) => Some(file.into()),
         None if rest.is_empty() => None,
         None => {
             let unexpected: String = rest.chars().take(40).collect();
-            return Err(format!(
-                "{unexpected:?} after {:?}: {EXPECTED_LINE}; in a URL, a blank is %20",
-                typed_without_userinfo(url)
+            return Err(LineFlaw::Unexpected(
+                unexpected,
+                typed_without_userinfo(url),
             ));
         }
     };
     let url = match origin {
         Some(origin) if url.starts_with('/') => {
-            LoadUrl::parse(&format!("{}{url}", origin.shown()), template)?
+            let whole = format!("{}{url}", origin.shown());
+            LoadUrl::parse(&whole, template).map_err(LineFlaw::OfPath)?
         }
         Some(_) if !url.contains("://") => {
-            return Err(format!(
-                "{:?} is neither a URL nor a path, which begins with /: {EXPECTED_LINE}",
-                typed_without_userinfo(url)
-            ));
+            return Err(LineFlaw::Neither(typed_without_userinfo(url)));
         }
         None if url.starts_with('/') && !url.starts_with("//") => {
-            return Err(format!(
-                "{url:?} is a path, and the command names no server: add its URL, like http://localhost:8080, to the command"
-            ));
+            return Err(LineFlaw::Path(url.to_owned()));
         }
-        _ => LoadUrl::parse(url, template).map_err(|error| format!("{error}: {EXPECTED_LINE}"))?,
+        _ => LoadUrl::parse(url, template).map_err(LineFlaw::Url)?,
     };
+    if let Some(other) = origin
+        && *other != url.origin
+    {
+        let (own, other) = (url.origin.shown(), other.shown());
+        return Err(LineFlaw::OtherOrigin(own, other));
+    }
     Ok(UrlLine {
         weight,
         method,
@@ -436,15 +534,12 @@ fn is_number_like(word: &str) -> bool {
     digits.starts_with(|first: char| first.is_ascii_digit())
 }
 
-fn line_weight(word: &str) -> Result<u32, String> {
+fn line_weight(word: &str) -> Result<u32, LineFlaw> {
     let digits = word.bytes().all(|byte| byte.is_ascii_digit());
     let weight = digits.then(|| word.parse().ok()).flatten();
-    weight.filter(|weight| *weight > 0).ok_or_else(|| {
-        format!(
-            "the weight {word:?} must be a whole number from 1 to {}: {EXPECTED_LINE}",
-            u32::MAX
-        )
-    })
+    weight
+        .filter(|weight| *weight > 0)
+        .ok_or_else(|| LineFlaw::Weight(word.to_owned()))
 }
 
 /// Whether a word is a method. Methods must be in capitals, like all registered ones, so that no other word matches.

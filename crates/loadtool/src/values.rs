@@ -116,8 +116,13 @@ pub(crate) struct FixedAddress {
     pub(crate) zone: u32,
 }
 
+/// A name that no interface of this machine has.
+#[derive(Debug, thiserror::Error)]
+#[error("{0:?} is not a network interface of this machine (ip link)")]
+pub struct NoInterface(String);
+
 /// The index of an interface of this machine: the zone of an IPv6 address (RFC 4007 §11).
-pub(crate) fn zone(name: &str) -> Result<u32, String> {
+pub(crate) fn zone(name: &str) -> Result<u32, NoInterface> {
     let index = name.parse().ok().or_else(|| {
         let is_name = !name.is_empty() && !name.contains('/') && name != ".." && name != ".";
         let file = is_name.then(|| format!("/sys/class/net/{name}/ifindex"))?;
@@ -125,7 +130,7 @@ pub(crate) fn zone(name: &str) -> Result<u32, String> {
     });
     index
         .filter(|index| *index > 0)
-        .ok_or_else(|| format!("{name:?} is not a network interface of this machine (ip link)"))
+        .ok_or_else(|| NoInterface(name.to_owned()))
 }
 
 impl FromStr for FixedAddress {
@@ -135,7 +140,8 @@ impl FromStr for FixedAddress {
         let (plain, zone) = match text.split_once('%') {
             Some((before, rest)) => {
                 let end = rest.find(']').unwrap_or(rest.len());
-                (format!("{before}{}", &rest[end..]), zone(&rest[..end])?)
+                let zone = zone(&rest[..end]).map_err(|error| error.to_string())?;
+                (format!("{before}{}", &rest[end..]), zone)
             }
             None => (text.to_owned(), 0),
         };

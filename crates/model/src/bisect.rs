@@ -10,6 +10,8 @@ use crate::Warning;
 
 /// The version of the format. It rises when a field is removed or changes its meaning, and not when a field is added.
 pub const SCHEMA: u32 = 1;
+/// The name of the format of reports that contain the record.
+pub const FORMAT: &str = "deadheat-bisect";
 
 /// A search for the commit that made something slower.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -40,7 +40,7 @@ pub struct Condition {
 
 /// The settings that were declared before the first probe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Declared {
+pub struct DeclaredSettings {
     /// The maximum number of probes, including discarded ones.
     #[serde(rename = "looks")]
     pub probes: u32,
@@ -123,7 +123,7 @@ pub struct CapacityRecord {
     /// The conditions that every probe must meet.
     pub conditions: Vec<Condition>,
     /// The settings that were declared before the first probe.
-    pub declared: Declared,
+    pub declared: DeclaredSettings,
     /// The load, without secrets. A probe has its own rate and length.
     pub spec: LoadSpec,
     /// Whether the user stopped the search before its end.

@@ -1,12 +1,19 @@
 //! Distributions at three significant digits (HdrHistogram): latencies in nanoseconds from 1 µs to 1 h, and counts.
 
-use std::{borrow::Cow, io::Read as _, time::Duration};
+use std::{
+    borrow::Cow,
+    io::{self, Read as _},
+    time::Duration,
+};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use flate2::read::ZlibDecoder;
 use hdrhistogram::{
     Histogram,
-    serialization::{Deserializer as HdrDeserializer, Serializer as _, V2DeflateSerializer},
+    serialization::{
+        DeserializeError, Deserializer as HdrDeserializer, Serializer as _,
+        V2DeflateSerializeError, V2DeflateSerializer,
+    },
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::Error as _};
@@ -19,8 +26,90 @@ pub const HIGHEST_NS: u64 = 3_600 * 1_000_000_000;
 const MAX: u64 = 1_000_000_000_000;
 
 /// A mergeable histogram of latencies. Serialised as base64 of HdrHistogram's V2 + deflate encoding.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LatencyHistogram(Histogram<u64>);
+#[derive(Clone, Debug)]
+pub struct LatencyHistogram(Counts);
+
+/// How a histogram is kept in memory.
+#[derive(Clone, Debug)]
+enum Counts {
+    /// A counter for each value of a range, up to 250 kB: recording is cheap.
+    Dense(Histogram<u64>),
+    /// The values that occur, ascending, each with its count. Records that were read or have ended are kept like this:
+    /// a slice with 500 answers takes 8 kB.
+    Sparse(Box<[(u64, u64)]>),
+}
+
+/// The recorded values of a histogram, ascending, each the lowest of its bucket, with their counts.
+fn recorded(histogram: &Histogram<u64>) -> Box<[(u64, u64)]> {
+    let recorded = histogram.iter_recorded().map(|value| {
+        let lowest = histogram.lowest_equivalent(value.value_iterated_to());
+        (lowest, value.count_at_value())
+    });
+    recorded.collect()
+}
+
+/// An empty histogram of latencies that grows with what is recorded.
+fn growing() -> Histogram<u64> {
+    let mut growing =
+        Histogram::new_with_bounds(LOWEST_NS, 2 * LOWEST_NS, 3).expect("constant bounds");
+    growing.auto(true);
+    growing
+}
+
+/// Adds counts of values. `histogram` can grow.
+fn add(histogram: &mut Histogram<u64>, counts: &[(u64, u64)]) {
+    // The largest first, so that the histogram grows once.
+    for (value, count) in counts.iter().rev() {
+        histogram
+            .record_n(*value, *count)
+            .expect("a value from within the bounds");
+    }
+}
+
+/// A histogram of these counts, which grows with what is recorded. What a worker records in is never sparse, so this is
+/// not on its path.
+#[cold]
+fn filled(counts: &[(u64, u64)]) -> Histogram<u64> {
+    let mut filled = growing();
+    add(&mut filled, counts);
+    filled
+}
+
+impl Counts {
+    /// The library's histogram. Of sparse counts, each call makes one.
+    fn dense(&self) -> Cow<'_, Histogram<u64>> {
+        match self {
+            Self::Dense(histogram) => Cow::Borrowed(histogram),
+            Self::Sparse(counts) => Cow::Owned(filled(counts)),
+        }
+    }
+
+    /// The library's histogram, to record in. Sparse counts become dense.
+    #[inline]
+    fn dense_mut(&mut self) -> &mut Histogram<u64> {
+        if let Self::Sparse(counts) = self {
+            *self = Self::Dense(filled(counts));
+        }
+        match self {
+            Self::Dense(histogram) => histogram,
+            Self::Sparse(_) => unreachable!("made dense above"),
+        }
+    }
+
+    /// The values that occur, with their counts.
+    fn sparse(&self) -> Cow<'_, [(u64, u64)]> {
+        match self {
+            Self::Dense(histogram) => Cow::Owned(recorded(histogram).into_vec()),
+            Self::Sparse(counts) => Cow::Borrowed(counts),
+        }
+    }
+}
+
+impl PartialEq for LatencyHistogram {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.sparse() == other.0.sparse()
+    }
+}
 
 impl Default for LatencyHistogram {
     fn default() -> Self {
@@ -32,13 +121,14 @@ impl LatencyHistogram {
     /// An empty histogram, allocated for its whole range: recording never allocates.
     pub fn new() -> Self {
         // The bounds are constants that the constructor accepts (a test builds one).
-        Self(Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, 3).expect("constant bounds"))
+        let whole = Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, 3).expect("constant bounds");
+        Self(Counts::Dense(whole))
     }
 
     /// Records one latency in nanoseconds, clamped to the range.
     #[inline]
     pub fn record_ns(&mut self, ns: u64) {
-        self.0.saturating_record(ns);
+        self.record_n(ns, 1);
     }
 
     /// Records `count` latencies that are spread evenly from `from` to `to` nanoseconds, as a few groups.
@@ -49,7 +139,7 @@ impl LatencyHistogram {
             let own = count / GROUPS + u64::from(group < count % GROUPS);
             if own > 0 {
                 let middle = from + step * group + step / 2;
-                self.0.saturating_record_n(middle.min(HIGHEST_NS), own);
+                self.record_n(middle, own);
             }
         }
     }
@@ -57,77 +147,81 @@ impl LatencyHistogram {
     /// Records `count` latencies below the histogram's resolution.
     #[inline]
     pub fn record_none(&mut self, count: u64) {
-        self.0.saturating_record_n(0, count);
+        self.record_n(0, count);
+    }
+
+    #[inline]
+    fn record_n(&mut self, ns: u64, count: u64) {
+        // Not the library's clamping: it clamps to the present range of a histogram that could grow.
+        let recorded = self.0.dense_mut().record_n(ns.min(HIGHEST_NS), count);
+        recorded.expect("a value from within the bounds");
     }
 
     /// The number of recorded latencies.
     pub fn count(&self) -> u64 {
-        self.0.len()
+        match &self.0 {
+            Counts::Dense(histogram) => histogram.len(),
+            Counts::Sparse(counts) => counts.iter().map(|(_, count)| count).sum(),
+        }
     }
 
     /// Whether nothing was recorded.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.count() == 0
     }
 
     /// The latency at `quantile` (0 to 1), or `None` when nothing was recorded.
     pub fn quantile(&self, quantile: f64) -> Option<Duration> {
-        (!self.0.is_empty()).then(|| Duration::from_nanos(self.0.value_at_quantile(quantile)))
+        (!self.is_empty()).then(|| Duration::from_nanos(self.0.dense().value_at_quantile(quantile)))
     }
 
     /// The mean, or `None` when nothing was recorded.
     pub fn mean(&self) -> Option<Duration> {
-        (!self.0.is_empty()).then(|| Duration::from_nanos(self.0.mean() as u64))
+        (!self.is_empty()).then(|| Duration::from_nanos(self.0.dense().mean() as u64))
     }
 
     /// The largest latency, or `None` when nothing was recorded.
     pub fn max(&self) -> Option<Duration> {
-        (!self.0.is_empty()).then(|| Duration::from_nanos(self.0.max()))
+        (!self.is_empty()).then(|| Duration::from_nanos(self.0.dense().max()))
     }
 
     /// An empty histogram that uses little memory. Recording allocates.
     pub fn small() -> Self {
-        let mut small =
-            Histogram::new_with_bounds(LOWEST_NS, 2 * LOWEST_NS, 3).expect("constant bounds");
-        small.auto(true);
-        Self(small)
+        Self(Counts::Dense(growing()))
     }
 
     /// A copy of the histogram in as little memory as possible.
     pub fn compact(&self) -> Self {
-        let mut compact = Self::small();
-        compact.merge(self);
-        compact
+        Self(Counts::Sparse(self.0.sparse().into()))
     }
 
     /// Removes all latencies, and keeps the allocated memory.
     pub fn clear(&mut self) {
-        self.0.reset();
+        self.0.dense_mut().reset();
     }
 
     /// The smallest latency, or `None` when nothing was recorded.
     pub fn least(&self) -> Option<Duration> {
-        (!self.0.is_empty()).then(|| Duration::from_nanos(self.0.min()))
+        (!self.is_empty()).then(|| Duration::from_nanos(self.0.dense().min()))
     }
 
     /// The standard deviation, or `None` when nothing was recorded.
     pub fn deviation(&self) -> Option<Duration> {
-        (!self.0.is_empty()).then(|| Duration::from_nanos(self.0.stdev() as u64))
+        (!self.is_empty()).then(|| Duration::from_nanos(self.0.dense().stdev() as u64))
     }
 
     /// The share of the latencies that are at most `bound`, 0 to 1; 1 when nothing was recorded.
     pub fn share_up_to(&self, bound: Duration) -> f64 {
         let bound = u64::try_from(bound.as_nanos()).unwrap_or(u64::MAX);
-        self.0.quantile_below(bound)
+        self.0.dense().quantile_below(bound)
     }
 
     /// The number of latencies in each bucket. The buckets have the upper bounds `bounds` (nanoseconds, ascending), and
     /// the last bucket is above all bounds. A latency up to 0.1 % above a bound may count as below it.
     pub fn buckets(&self, bounds: &[u64]) -> Vec<u64> {
         let mut counts = vec![0; bounds.len() + 1];
-        for value in self.0.iter_recorded() {
-            let least = self.0.lowest_equivalent(value.value_iterated_to());
-            counts[bounds.partition_point(|bound| *bound < least)] += value.count_at_value();
+        for (value, count) in self.0.sparse().iter() {
+            counts[bounds.partition_point(|bound| bound < value)] += count;
         }
         counts
     }
@@ -135,14 +229,15 @@ impl LatencyHistogram {
     /// The sum of all latencies; zero when nothing was recorded.
     pub fn sum(&self) -> Duration {
         // The library's mean of an empty histogram is 0.
-        Duration::from_nanos((self.0.mean() * self.0.len() as f64) as u64)
+        Duration::from_nanos((self.0.dense().mean() * self.count() as f64) as u64)
     }
 
     /// The latencies' percentiles in the steps of HdrHistogram's `.hgrm` format: `ticks` steps each time the distance
     /// to 1 halves. Each has the quantile, the latency at it, and the number of latencies up to that.
     pub fn percentiles(&self, ticks: u32) -> Vec<(f64, Duration, u64)> {
         let mut up_to = 0;
-        let values = self.0.iter_quantiles(ticks.max(1));
+        let counts = self.0.dense();
+        let values = counts.iter_quantiles(ticks.max(1));
         values
             .map(|value| {
                 up_to += value.count_since_last_iteration();
@@ -156,14 +251,18 @@ impl LatencyHistogram {
     /// nanoseconds.
     pub fn encoded(&self) -> String {
         // Writing into memory does not fail.
-        encode(&self.0).unwrap_or_default()
+        encode(&self.0.dense()).unwrap_or_default()
     }
 
     /// Adds another histogram's latencies.
     pub fn merge(&mut self, other: &Self) {
-        // A histogram that was read back is only as large as its values, so it must be able to grow.
-        self.0.auto(true);
-        self.0.add(&other.0).expect("values from within the bounds");
+        let own = self.0.dense_mut();
+        // The other one may have values beyond the range.
+        own.auto(true);
+        match &other.0 {
+            Counts::Dense(histogram) => own.add(histogram).expect("values from within the bounds"),
+            Counts::Sparse(counts) => add(own, counts),
+        }
     }
 }
 
@@ -219,7 +318,7 @@ impl CountHistogram {
 
 impl Serialize for LatencyHistogram {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&encode(&self.0).map_err(S::Error::custom)?)
+        serializer.serialize_str(&encode(&self.0.dense()).map_err(S::Error::custom)?)
     }
 }
 
@@ -232,26 +331,23 @@ impl Serialize for CountHistogram {
 impl<'de> Deserialize<'de> for LatencyHistogram {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        decode(&text, LOWEST_NS, HIGHEST_NS)
-            .map(Self)
-            .map_err(D::Error::custom)
+        let read = decode(&text, HIGHEST_NS).map_err(D::Error::custom)?;
+        Ok(Self(Counts::Sparse(recorded(&read))))
     }
 }
 
 impl<'de> Deserialize<'de> for CountHistogram {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        decode(&text, 1, MAX).map(Self).map_err(D::Error::custom)
+        decode(&text, MAX).map(Self).map_err(D::Error::custom)
     }
 }
 
 /// Encodes a histogram in HdrHistogram's V2 encoding, deflated, as base64. HdrHistogram's log format uses this form,
 /// too.
-fn encode(histogram: &Histogram<u64>) -> Result<String, String> {
+fn encode(histogram: &Histogram<u64>) -> Result<String, V2DeflateSerializeError> {
     let mut bytes = Vec::new();
-    V2DeflateSerializer::new()
-        .serialize(histogram, &mut bytes)
-        .map_err(|error| error.to_string())?;
+    V2DeflateSerializer::new().serialize(histogram, &mut bytes)?;
     Ok(STANDARD.encode(bytes))
 }
 
@@ -262,19 +358,37 @@ const LONGEST_CONTENT: u64 = 256 * 1024;
 /// The maximum number of values in an encoded histogram.
 const MAX_VALUES: u64 = 1 << 53;
 
-/// Decodes a histogram that `encode` wrote, with values from `lowest` to `highest`. The size that it declares is
-/// checked before memory is allocated.
-fn decode(text: &str, lowest: u64, highest: u64) -> Result<Histogram<u64>, String> {
-    let bytes = STANDARD.decode(text).map_err(|error| error.to_string())?;
+/// Why a text is not a histogram.
+#[derive(Debug, thiserror::Error)]
+enum DecodeError {
+    #[error(transparent)]
+    Base64(#[from] base64::DecodeError),
+    #[error(transparent)]
+    Deflate(#[from] io::Error),
+    #[error(transparent)]
+    Histogram(#[from] DeserializeError),
+    #[error("the histogram is too short")]
+    TooShort,
+    #[error("the histogram is shorter or longer than any that is written")]
+    Length,
+    #[error("the histogram has another range, precision or length than any that is written")]
+    Layout,
+    #[error("the histogram has {0} values")]
+    Values(u64),
+}
+
+/// Decodes a histogram that `encode` wrote, with values up to `highest`. The size that it declares is checked before
+/// memory is allocated.
+fn decode(text: &str, highest: u64) -> Result<Histogram<u64>, DecodeError> {
+    let bytes = STANDARD.decode(text)?;
     // Magic number and length, then the zlib data.
-    let deflated = bytes.get(8..).ok_or("the histogram is too short")?;
+    let deflated = bytes.get(8..).ok_or(DecodeError::TooShort)?;
     let mut content = Vec::new();
     ZlibDecoder::new(deflated)
         .take(LONGEST_CONTENT + 1)
-        .read_to_end(&mut content)
-        .map_err(|error| error.to_string())?;
+        .read_to_end(&mut content)?;
     if content.len() < HEAD || content.len() as u64 > LONGEST_CONTENT {
-        return Err("the histogram is shorter or longer than any that is written".to_owned());
+        return Err(DecodeError::Length);
     }
     let number = |at: usize| {
         let bytes = content[at..at + 4].try_into();
@@ -284,23 +398,13 @@ fn decode(text: &str, lowest: u64, highest: u64) -> Result<Histogram<u64>, Strin
     let length = number(4) as usize;
     // Recording doubles the range until it is large enough.
     if number(12) != 3 || length != content.len() - HEAD || high > 16 * highest {
-        return Err(
-            "the histogram has another range, precision or length than any that is written"
-                .to_owned(),
-        );
+        return Err(DecodeError::Layout);
     }
-    let read: Histogram<u64> = HdrDeserializer::new()
-        .deserialize(&mut content.as_slice())
-        .map_err(|error| error.to_string())?;
+    let read: Histogram<u64> = HdrDeserializer::new().deserialize(&mut content.as_slice())?;
     if read.len() > MAX_VALUES {
-        return Err(format!("the histogram has {} values", read.len()));
+        return Err(DecodeError::Values(read.len()));
     }
-    // Only as large as the recorded values need, because a report has many histograms.
-    let mut own =
-        Histogram::new_with_bounds(lowest, 2 * lowest, 3).map_err(|error| error.to_string())?;
-    own.auto(true);
-    own.add(&read).map_err(|error| error.to_string())?;
-    Ok(own)
+    Ok(read)
 }
 
 /// The JSON Schema of the text that [`encode`] writes.
@@ -402,11 +506,27 @@ mod tests {
         }
         let mut compact = histogram.compact();
         assert_eq!(compact, histogram);
-        assert!(compact.0.buckets() < histogram.0.buckets());
+        let Counts::Sparse(counts) = &compact.0 else {
+            panic!("kept with all its counters: {compact:?}")
+        };
+        assert_eq!(counts.len(), 3);
         for both in [&mut compact, &mut histogram] {
             both.record_ns(u64::MAX);
         }
-        assert_eq!(compact.quantile(0.6), histogram.quantile(0.6));
+        assert_eq!(compact, histogram);
+    }
+
+    #[test]
+    fn a_small_histogram_grows_with_what_it_counts() {
+        let mut small = LatencyHistogram::small();
+        let mut whole = LatencyHistogram::new();
+        for ns in [500, 3_000_000, 70_000_000_000, u64::MAX] {
+            for histogram in [&mut small, &mut whole] {
+                histogram.record_ns(ns);
+            }
+        }
+        assert_eq!(small, whole);
+        assert!(small.max().unwrap() > Duration::from_secs(3_590));
     }
 
     #[test]

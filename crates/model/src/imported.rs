@@ -65,7 +65,7 @@ impl Tool {
 
 /// Everything that was read from a set of files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Imported {
+pub struct ImportedReports {
     /// The version of the format, [`SCHEMA`].
     pub import_schema: u32,
     /// The runs, in the order of their files and lines.

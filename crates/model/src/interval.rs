@@ -152,7 +152,7 @@ impl IntervalJoiner {
                 *there += 1;
             }
             None => {
-                self.0.insert(part.index, (1, Box::new(part.compact())));
+                self.0.insert(part.index, (1, Box::new(part.clone())));
             }
         }
         while let Some(first) = self.0.first_entry() {

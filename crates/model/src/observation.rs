@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 pub use self::seen::{
-    CookiesSeen, CountedTime, EventsSeen, GroupSeen, OwnWaits, RouteSeen, TlsSeen, Unmade, Waits,
+    CookiesSeen, CountedTime, EventsSeen, GroupSeen, OwnWaits, RouteSeen, TlsSeen,
+    UnmadeConnections, Waits,
 };
 use crate::{CountHistogram, Failure, FailureCounts, LatencyHistogram, failure::FailurePhase};
 
@@ -184,6 +185,16 @@ pub struct OpenLoop {
 }
 
 impl OpenLoop {
+    /// A copy in as little memory as possible.
+    pub fn compact(&self) -> Self {
+        Self {
+            response_time: self.response_time.compact(),
+            send_lag: self.send_lag.compact(),
+            connection_wait: self.connection_wait.compact(),
+            ..*self
+        }
+    }
+
     fn merge(&mut self, other: &Self) {
         self.offered += other.offered;
         self.unsent += other.unsent;
@@ -288,8 +299,8 @@ pub struct Observation {
     /// The maximum number of open connections (the sum of the workers' own maxima).
     pub connections_peak: u64,
     /// Connections that were still being opened at the load's end.
-    #[serde(default, skip_serializing_if = "Unmade::is_none")]
-    pub unmade: Unmade,
+    #[serde(default, skip_serializing_if = "UnmadeConnections::is_none")]
+    pub unmade: UnmadeConnections,
     /// The time to open connections (TCP alone), over the whole load.
     pub connect_time: LatencyHistogram,
     /// The time of TLS handshakes, over the whole load.

@@ -337,6 +337,8 @@ impl Record for BisectRecord {
 
 /// The version of the format.
 pub const SCHEMA: u32 = 1;
+/// The name of the format, which each document contains.
+pub const FORMAT: &str = "deadheat-load";
 
 /// One of several hosts that loaded together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,6 @@
 //! Durations as a JSON number of seconds, for records (manifests write "60s" instead).
 
-use std::time::Duration;
+use std::time::{Duration, TryFromFloatSecsError};
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
@@ -18,11 +18,21 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duratio
     duration(f64::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
-fn duration(seconds: f64) -> Result<Duration, String> {
-    match Duration::try_from_secs_f64(seconds) {
-        Ok(duration) if duration <= LONGEST => Ok(duration),
-        Ok(_) => Err(format!("{seconds:e} s are longer than any measurement")),
-        Err(error) => Err(error.to_string()),
+/// Why a number of seconds is not read as a duration.
+#[derive(Debug, PartialEq, thiserror::Error)]
+enum DurationError {
+    #[error("{seconds:e} s are longer than any measurement")]
+    TooLong { seconds: f64 },
+    #[error(transparent)]
+    OutOfRange(#[from] TryFromFloatSecsError),
+}
+
+fn duration(seconds: f64) -> Result<Duration, DurationError> {
+    let duration = Duration::try_from_secs_f64(seconds)?;
+    if duration <= LONGEST {
+        Ok(duration)
+    } else {
+        Err(DurationError::TooLong { seconds })
     }
 }
 

@@ -119,7 +119,7 @@ pub struct TargetRecord {
     pub sources: Option<String>,
     /// Its folder; `None`: it is one of the project's own stacks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub added: Option<Added>,
+    pub added: Option<AddedStack>,
     /// Whether it can be measured.
     pub state: TargetState,
     /// Workloads that it does not answer correctly. The session does not measure them for this stack.
@@ -139,7 +139,7 @@ impl TargetRecord {
 
 /// A stack in one of the user's own folders (`--stacks`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Added {
+pub struct AddedStack {
     /// The stack's folder.
     pub folder: PathBuf,
     /// Whether it replaces a stack of the same name.

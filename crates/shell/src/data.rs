@@ -103,6 +103,13 @@ impl Format {
 pub const TEXT_OR_JSON: &[Format] = &[Format::Text, Format::Json];
 /// The formats of a document, and JSON.
 pub const OF_DOCUMENT: &[Format] = &[Format::Text, Format::Markdown, Format::Html, Format::Json];
+/// The formats that only a load has.
+pub const OF_LOAD_ALONE: &[Format] = &[
+    Format::Hlog,
+    Format::Hgrm,
+    Format::OpenMetrics,
+    Format::Otlp,
+];
 
 /// The formats of a command.
 pub trait Formats: Clone + Send + Sync + 'static {
@@ -189,11 +196,11 @@ pub fn rendered(
 }
 
 /// The format of `F` that a file's name asks for: of several, the one with the longest ending, so that `.otlp.json` is not
-/// `.json`.
+/// `.json`. `instead` is what else the user could do.
 ///
 /// # Errors
 /// When its ending is that of no format.
-fn by_ending<F: Formats>(path: &Path) -> Result<Format, String> {
+fn by_ending<F: Formats>(path: &Path, instead: &str) -> Result<Format, CommandFailure> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.to_ascii_lowercase();
     let ends_with = |ending: &&&str| {
@@ -209,10 +216,11 @@ fn by_ending<F: Formats>(path: &Path) -> Result<Format, String> {
     longest.map(|(_, format)| format).ok_or_else(|| {
         let usual = all::<F>().filter_map(|format| format.endings().first());
         let usual: Vec<String> = usual.map(|ending| format!(".{ending}")).collect();
-        format!(
-            "which format? end the file's name with one of {}",
+        let why = format!(
+            "which format? end the file's name with one of {}{instead}",
             usual.join(" ")
-        )
+        );
+        unusable(path, &why)
     })
 }
 
@@ -293,8 +301,7 @@ impl<F: Formats> DataArgs<F> {
         };
         let format = match self.printed.asked() {
             Some(format) => format,
-            None => by_ending::<F>(path)
-                .map_err(|why| unusable(path, &format!("{why}, or choose one with --format")))?,
+            None => by_ending::<F>(path, ", or choose one with --format")?,
         };
         let file = Some((path.clone(), opened(path)?));
         Ok(Sink { format, file })
@@ -324,25 +331,14 @@ impl Sink {
         }
     }
 
-    /// Writes a text.
+    /// Writes what was made in its format.
     ///
     /// # Errors
-    /// When it cannot be written.
-    pub fn write(self, text: &str) -> Result<(), CommandFailure> {
+    /// As for [`print()`].
+    pub fn write(self, contents: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), CommandFailure> {
         match self.file {
-            Some((path, place)) => write(&path, place, text.as_bytes()),
-            None => output::data(text),
-        }
-    }
-
-    /// Writes bytes: a picture, a page.
-    ///
-    /// # Errors
-    /// When they cannot be written.
-    pub fn write_bytes(self, bytes: &[u8]) -> Result<(), CommandFailure> {
-        match self.file {
-            Some((path, place)) => write(&path, place, bytes),
-            None => print(bytes),
+            Some((path, place)) => write(&path, place, contents.as_ref()),
+            None => print(self.format, contents),
         }
     }
 }
@@ -461,7 +457,7 @@ pub fn destinations<F: Formats>(
 ) -> Result<Vec<(PathBuf, Format, Destination)>, CommandFailure> {
     let mut files: Vec<(PathBuf, Format, Destination)> = Vec::new();
     for path in paths {
-        let format = by_ending::<F>(path).map_err(|why| unusable(path, &why))?;
+        let format = by_ending::<F>(path, "")?;
         let destination = opened(path)?;
         if files
             .iter()
@@ -525,17 +521,20 @@ fn write(path: &Path, place: Destination, bytes: &[u8]) -> Result<(), CommandFai
     Ok(())
 }
 
-/// Prints a page or a picture. A page is kept byte for byte, except on a screen.
+/// Prints what was made in a format. A picture is kept byte for byte, and a page as well, except on a screen. In text,
+/// control characters are made visible.
 ///
 /// # Errors
 /// When it cannot be written, or a picture would go to a terminal.
-pub fn print(bytes: &[u8]) -> Result<(), CommandFailure> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) if output::is_terminal() => output::data(text),
-        Err(_) if output::is_terminal() => Err(CommandFailure::usage(
+pub fn print(format: Format, contents: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), CommandFailure> {
+    let contents = contents.as_ref();
+    let is_terminal = output::is_terminal();
+    match format {
+        Format::Card if is_terminal => Err(CommandFailure::usage(
             "refusing to write a PNG to the terminal; use --output card.png",
         )),
-        _ => output::bytes(bytes),
+        Format::Card | Format::Html if !is_terminal => output::bytes(contents),
+        _ => output::data(&String::from_utf8_lossy(contents)),
     }
 }
 

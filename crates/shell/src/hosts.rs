@@ -10,6 +10,8 @@ use std::{
 use clap::{Args, ValueHint};
 use deadheat_runner::agent::Launcher;
 
+use crate::exit::CommandFailure;
+
 /// How other hosts are reached.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Several hosts")]
@@ -32,28 +34,30 @@ impl LauncherArgs {
 }
 
 /// Refuses hosts that `option` names twice, and what is not the name of a host.
-pub fn check_names(option: &str, names: &[String]) -> Result<(), String> {
+pub fn check_names(option: &str, names: &[String]) -> Result<(), CommandFailure> {
     let mut seen = BTreeSet::new();
     if let Some(twice) = names.iter().find(|name| !seen.insert(*name)) {
-        return Err(format!(
+        return Err(CommandFailure::usage(format!(
             "{option} {twice}: it is listed twice; name each host once"
-        ));
+        )));
     }
     let strange = |name: &&String| name.is_empty() || name.starts_with('-');
     match names.iter().find(strange) {
-        Some(strange) => Err(format!("{option} {strange:?} is not the name of a host")),
+        Some(strange) => Err(CommandFailure::usage(format!(
+            "{option} {strange:?} is not the name of a host"
+        ))),
         None => Ok(()),
     }
 }
 
 /// Refuses more hosts than `connections`, of which each has a share.
-pub fn check_share(option: &str, hosts: usize, connections: u32) -> Result<(), String> {
+pub fn check_share(option: &str, hosts: usize, connections: u32) -> Result<(), CommandFailure> {
     if hosts <= connections as usize {
         return Ok(());
     }
-    Err(format!(
+    Err(CommandFailure::usage(format!(
         "{option}: {hosts} hosts cannot share {connections} connections; name fewer hosts, or raise --connections"
-    ))
+    )))
 }
 
 /// The port that an unsent datagram is for, to learn which address leads there (RFC 863).
@@ -78,22 +82,28 @@ pub fn way_to(there: IpAddr) -> io::Result<IpAddr> {
 }
 
 /// The address, if it is one of this machine's that other hosts may reach.
-pub fn own_address(address: IpAddr) -> Result<IpAddr, String> {
+pub fn own_address(address: IpAddr) -> Result<IpAddr, CommandFailure> {
     may_listen("--address", address)?;
     TcpListener::bind((address, 0))
         .map(|_| address)
         .map_err(|error| {
-            format!("--address {address}: nothing can listen there ({error}); use an address of this machine")
+            CommandFailure::usage(format!(
+                "--address {address}: nothing can listen there ({error}); use an address of this machine"
+            ))
         })
 }
 
 /// Refuses addresses of others, unless `allowed`. `named` is what the URL has.
-pub fn may_load(addresses: &[SocketAddr], named: &str, allowed: bool) -> Result<(), String> {
+pub fn may_load(
+    addresses: &[SocketAddr],
+    named: &str,
+    allowed: bool,
+) -> Result<(), CommandFailure> {
     for address in addresses.iter().map(SocketAddr::ip) {
         if address.is_multicast() || address == Ipv4Addr::BROADCAST {
-            return Err(format!(
+            return Err(CommandFailure::usage(format!(
                 "{named} is {address}, an address of many hosts; use the address of one host"
-            ));
+            )));
         }
         if allowed || is_near(address) {
             continue;
@@ -103,28 +113,28 @@ pub fn may_load(addresses: &[SocketAddr], named: &str, allowed: bool) -> Result<
         } else {
             format!("{named} resolves to {address}, which is")
         };
-        return Err(format!(
+        return Err(CommandFailure::usage(format!(
             "{resolved} neither this machine nor in a private network. A load can take a server down and resembles an \
              attack: if it is yours, or you may load it, add --i-may-load-this-host"
-        ));
+        )));
     }
     Ok(())
 }
 
 /// Refuses an address that servers of a benchmark are not to be reached at.
-pub fn may_listen(option: &str, address: IpAddr) -> Result<(), String> {
+pub fn may_listen(option: &str, address: IpAddr) -> Result<(), CommandFailure> {
     if address.is_unspecified() || address.is_multicast() || address == Ipv4Addr::BROADCAST {
-        return Err(format!(
+        return Err(CommandFailure::usage(format!(
             "{option} {address}: servers listen on one address, and on no other; name it"
-        ));
+        )));
     }
     if is_near(address) {
         return Ok(());
     }
-    Err(format!(
+    Err(CommandFailure::usage(format!(
         "{option} {address} is neither this machine's own nor in a private network: anybody could reach the servers \
          of a benchmark there; use a private address"
-    ))
+    )))
 }
 
 /// Whether an address is this machine's or private: loopback, unspecified (which connects to this machine), RFC 1918,
@@ -207,23 +217,29 @@ mod tests {
     fn a_refusal_says_which_address_and_which_option() {
         let near = "127.0.0.1:80".parse().unwrap();
         let far = "192.0.2.1:80".parse().unwrap();
-        assert_eq!(may_load(&[near], "localhost", false), Ok(()));
-        assert_eq!(may_load(&[far], "a.example", true), Ok(()));
+        assert!(may_load(&[near], "localhost", false).is_ok());
+        assert!(may_load(&[far], "a.example", true).is_ok());
         // One of several is enough.
-        let error = may_load(&[near, far], "a.example", false).unwrap_err();
+        let error = may_load(&[near, far], "a.example", false)
+            .unwrap_err()
+            .to_string();
         assert!(
             error.starts_with("a.example resolves to 192.0.2.1, which is neither"),
             "{error}"
         );
         assert!(error.contains("--i-may-load-this-host"), "{error}");
-        let error = may_load(&[far], "192.0.2.1", false).unwrap_err();
+        let error = may_load(&[far], "192.0.2.1", false)
+            .unwrap_err()
+            .to_string();
         assert!(error.starts_with("192.0.2.1 is neither"), "{error}");
     }
 
     #[test]
     fn many_hosts_are_no_target_whoever_asks() {
         for address in ["224.0.0.1:80", "255.255.255.255:80", "[ff02::1]:80"] {
-            let error = may_load(&[address.parse().unwrap()], "x", true).unwrap_err();
+            let error = may_load(&[address.parse().unwrap()], "x", true)
+                .unwrap_err()
+                .to_string();
             assert!(error.contains("many hosts"), "{error}");
         }
     }

@@ -8,5 +8,6 @@ pub mod invocation;
 pub mod options;
 pub mod output;
 pub mod rate;
+pub mod record_file;
 pub mod session_folders;
 pub mod values;

@@ -5,6 +5,8 @@ use std::{collections::BTreeSet, time::Duration};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use deadheat_runner::prepare::is_package_name;
 
+use crate::exit::CommandFailure;
+
 /// A parser of these words: what each means, and its help.
 pub fn one_of<T: Clone + Send + Sync + 'static>(
     values: &'static [(&'static str, T, &'static str)],
@@ -24,9 +26,13 @@ pub fn one_of<T: Clone + Send + Sync + 'static>(
 const MAX_CPUS: usize = 8_192;
 
 /// "2,3", "0-3": CPUs by their numbers, as `option` has them.
-pub fn cpus(option: &str, text: &str) -> Result<Vec<usize>, String> {
-    let bad = || format!("{option} {text:?}: write numbers and ranges, like 2,3 or 0-3");
-    let number = |text: &str| -> Result<usize, String> {
+pub fn cpus(option: &str, text: &str) -> Result<Vec<usize>, CommandFailure> {
+    let bad = || {
+        CommandFailure::usage(format!(
+            "{option} {text:?}: write numbers and ranges, like 2,3 or 0-3"
+        ))
+    };
+    let number = |text: &str| -> Result<usize, CommandFailure> {
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let number = digits.then(|| text.parse().ok()).flatten();
         number.filter(|cpu| *cpu < MAX_CPUS).ok_or_else(bad)
@@ -46,9 +52,9 @@ pub fn cpus(option: &str, text: &str) -> Result<Vec<usize>, String> {
     }
     let mut seen = BTreeSet::new();
     match cpus.iter().find(|cpu| !seen.insert(**cpu)) {
-        Some(twice) => Err(format!(
+        Some(twice) => Err(CommandFailure::usage(format!(
             "{option} {text:?}: CPU {twice} is listed twice; list each CPU once"
-        )),
+        ))),
         None => Ok(cpus),
     }
 }
@@ -201,7 +207,7 @@ mod tests {
             ("5, 0-1", vec![5, 0, 1]),
         ];
         for (text, expected) in cases {
-            assert_eq!(cpus(text), Ok(expected), "{text}");
+            assert_eq!(cpus(text).unwrap(), expected, "{text}");
         }
         let bad = [
             "",
@@ -215,10 +221,11 @@ mod tests {
             "0-99999999999",
         ];
         for text in bad {
-            let error = cpus(text).unwrap_err();
+            let error = cpus(text).unwrap_err().to_string();
             assert!(error.contains("like 2,3 or 0-3"), "{text}");
         }
-        assert!(cpus("1,0-1").unwrap_err().contains("CPU 1 is listed twice"));
+        let twice = cpus("1,0-1").unwrap_err().to_string();
+        assert!(twice.contains("CPU 1 is listed twice"), "{twice}");
     }
 
     #[test]

@@ -4,10 +4,10 @@
 //! [`standings`](standings::standings) can be computed again from the record alone.
 
 pub mod capacity;
+pub mod comparison;
 pub mod heats;
 pub mod interval;
 pub mod sequential;
 pub mod standings;
 pub mod steering;
 pub mod uneven;
-pub mod versus;

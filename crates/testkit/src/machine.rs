@@ -12,6 +12,10 @@ use std::{
 /// For whatever should take a moment. It only ends a broken test, so it is generous: other programs may have the CPUs.
 pub const PATIENCE: Duration = Duration::from_secs(300);
 
+/// The shortest and the longest pause between two looks. In between, a pause is a tenth of the time so far: what comes soon is
+/// found at once, and a long wait does not keep a CPU busy with looks.
+const PAUSES: [Duration; 2] = [Duration::from_millis(2), Duration::from_millis(20)];
+
 /// Waits until `look` finds something.
 ///
 /// # Panics
@@ -19,16 +23,18 @@ pub const PATIENCE: Duration = Duration::from_secs(300);
 /// When it finds nothing within [`PATIENCE`].
 #[track_caller]
 pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let until = Instant::now() + PATIENCE;
+    let [shortest, longest] = PAUSES;
+    let started = Instant::now();
     loop {
         if let Some(found) = look() {
             return found;
         }
+        let waited = started.elapsed();
         assert!(
-            Instant::now() < until,
+            waited < PATIENCE,
             "within {PATIENCE:?}, this did not come: {what}"
         );
-        thread::sleep(Duration::from_millis(2));
+        thread::sleep((waited / 10).clamp(shortest, longest));
     }
 }
 

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use deadheat_model::{comparison::Decide, heats::SessionRecord};
 use deadheat_stats::{
+    comparison::{Compared, RatioVerdict, alternating::Duel},
     sequential::{Design, Look},
-    versus::{Compared, RatioVerdict, alternating::Duel},
 };
 
 use super::sessions::record;

@@ -72,7 +72,7 @@ const OF_STACKS: [(&str, &str, &str); 3] = [
     ),
     (
         "freezing",
-        "Freezing a server between its slices does to its figures what leaving it idle does. Six pairs know it to some 10 %.",
+        "Whether figures change if a server is frozen between its slices instead of idle. Six pairs know it to some 10 %.",
         "--contrast freezing --pairs 6",
     ),
     (

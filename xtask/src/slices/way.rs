@@ -22,7 +22,7 @@ pub(crate) enum Contrast {
     Freezing,
     /// A generator that polls, and one that sleeps
     Polling,
-    /// Slices beside one neighbour, and beside eleven
+    /// Slices with one neighbour, and with eleven
     Neighbours,
     /// Turns at a rate with frozen rests between them, and an uninterrupted load at the same rate
     EqualWork,
@@ -34,7 +34,7 @@ impl fmt::Display for Contrast {
             Contrast::Slices => "slices ÷ uninterrupted load",
             Contrast::Freezing => "frozen between slices ÷ idle",
             Contrast::Polling => "polling ÷ sleeping",
-            Contrast::Neighbours => "beside 1 neighbour ÷ beside 11",
+            Contrast::Neighbours => "with 1 neighbour ÷ with 11",
             Contrast::EqualWork => "turns at a rate ÷ uninterrupted load",
         })
     }

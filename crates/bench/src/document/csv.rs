@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    view::{LackView, LoadView, Placed, RowView, StandingsView},
+    view::{LackView, LoadView, RankedFigure, RowView, StandingsView},
     words,
 };
 
@@ -257,9 +257,9 @@ fn scaling(load: &LoadView, member: usize, about: &CsvRow) -> Vec<CsvRow> {
         return Vec::new();
     };
     let with = |metric, value| {
-        let figure = Placed {
+        let figure = RankedFigure {
             is_bound: gain.is_bound,
-            ..Placed::alone(value)
+            ..RankedFigure::alone(value)
         };
         CsvRow {
             heats: Some(budget.heats),
@@ -281,7 +281,7 @@ fn controls(view: &StandingsView, load: &LoadView) -> Vec<CsvRow> {
     let mut rows = Vec::new();
     if let Some(ceiling) = load.ceiling_per_second {
         let null_server = control(TargetId::null_server());
-        rows.push(null_server.with(Metric::Throughput, Placed::alone(ceiling)));
+        rows.push(null_server.with(Metric::Throughput, RankedFigure::alone(ceiling)));
     }
     if let Some(twin) = &load.twin {
         let of: Vec<String> = twin.of.iter().map(|id| clean(&id.to_string())).collect();
@@ -290,7 +290,7 @@ fn controls(view: &StandingsView, load: &LoadView) -> Vec<CsvRow> {
             reason: format!("the same as {}", list(&of)).into(),
             ..control(TargetId::twin())
         };
-        let row = row.with(Metric::TwinRatio, Placed::alone(twin.ratio));
+        let row = row.with(Metric::TwinRatio, RankedFigure::alone(twin.ratio));
         rows.push(row.within(twin.interval));
     }
     rows
@@ -315,7 +315,7 @@ fn starts(view: &StandingsView) -> Vec<CsvRow> {
         let row = about(CsvRow::about(view, &start.target), start.starts);
         rows.extend(row.ranked(Metric::FirstAnswer, Some(start.first_answer_seconds)));
         rows.extend(row.ranked(Metric::MemoryAtRest, start.memory_at_rest_bytes));
-        let failed = Placed::alone(start.failed_starts.into());
+        let failed = RankedFigure::alone(start.failed_starts.into());
         rows.push(row.with(Metric::FailedStarts, failed));
         for load in view.leading() {
             let Some(found) = start.at(&load.workload, &load.point.id) else {
@@ -323,7 +323,7 @@ fn starts(view: &StandingsView) -> Vec<CsvRow> {
             };
             let row = about(CsvRow::new(view, load, &start.target), found.starts);
             let plain = |metric, value: Option<f64>| {
-                value.map(|value| row.clone().with(metric, Placed::alone(value)))
+                value.map(|value| row.clone().with(metric, RankedFigure::alone(value)))
             };
             let answers = |end: usize| found.first_answers.map(|ends| ends[end] as f64);
             let known = [
@@ -332,7 +332,9 @@ fn starts(view: &StandingsView) -> Vec<CsvRow> {
                 plain(Metric::NotSteadyAfter, found.not_steady_after_seconds),
                 plain(Metric::UnsteadyStarts, Some(found.unsteady_starts.into())),
                 found.first_p99_seconds.map(|p99| {
-                    let row = row.clone().with(Metric::FirstP99, Placed::alone(p99.mean));
+                    let row = row
+                        .clone()
+                        .with(Metric::FirstP99, RankedFigure::alone(p99.mean));
                     row.within(p99.interval)
                 }),
                 plain(Metric::FirstAnswersLeast, answers(0)),
@@ -360,14 +362,16 @@ fn published(view: &StandingsView) -> Vec<CsvRow> {
                 (Metric::PublishedThroughput, row.published_per_second),
                 (Metric::PublishedRatio, row.published_ratio),
             ] {
-                rows.extend(value.map(|value| about.clone().with(metric, Placed::alone(value))));
+                rows.extend(
+                    value.map(|value| about.clone().with(metric, RankedFigure::alone(value))),
+                );
             }
             // What is only known to be at most something has no value.
             let measured = row.measured_ratio.filter(|one| one.bound != Bound::AtMost);
             if let Some(measured) = measured {
-                let ratio = Placed {
+                let ratio = RankedFigure {
                     is_bound: measured.bound == Bound::AtLeast,
-                    ..Placed::alone(measured.ratio)
+                    ..RankedFigure::alone(measured.ratio)
                 };
                 let row = about.with(Metric::MeasuredRatio, ratio);
                 rows.push(row.within(measured.interval));
@@ -386,13 +390,13 @@ const fn main(measure: Measure) -> Metric {
 }
 
 /// The figures that a row has.
-fn metrics(row: &RowView) -> Vec<(Metric, Placed)> {
-    let cost = row.cpu_us_per_request.map(|cost| Placed {
+fn metrics(row: &RowView) -> Vec<(Metric, RankedFigure)> {
+    let cost = row.cpu_us_per_request.map(|cost| RankedFigure {
         value: cost.value / 1e6,
         ..cost
     });
-    let plain = |value: Option<f64>| value.map(Placed::alone);
-    let count = |count: u64| Some(Placed::alone(count as f64));
+    let plain = |value: Option<f64>| value.map(RankedFigure::alone);
+    let count = |count: u64| Some(RankedFigure::alone(count as f64));
     let metrics = [
         (Metric::Throughput, Some(row.throughput_per_second)),
         (Metric::CpuPerRequest, cost),
@@ -470,7 +474,7 @@ impl CsvRow {
         }
     }
 
-    fn with(self, metric: Metric, figure: Placed) -> Self {
+    fn with(self, metric: Metric, figure: RankedFigure) -> Self {
         let behind = figure.behind;
         let interval = behind.and_then(|behind| behind.interval);
         Self {
@@ -495,7 +499,7 @@ impl CsvRow {
     /// The row with a figure of starts; `None` without one.
     fn ranked(&self, metric: Metric, figure: Option<StartFigure>) -> Option<Self> {
         let figure = figure?;
-        let placed = Placed {
+        let placed = RankedFigure {
             value: figure.value,
             is_bound: figure.is_upper_bound,
             rank: figure.rank,

@@ -16,8 +16,6 @@ use deadheat_document::{
     Frame,
     html::{Bar, Contents, DataFile, Shell},
     json::{self, Body, ReportError},
-    markdown::without_homes,
-    text::Screen,
     view::Fact,
 };
 use deadheat_model::{
@@ -38,16 +36,6 @@ pub use csv::csv;
 pub use layout::document;
 pub use text::text;
 pub use view::StandingsView;
-
-/// The whole report as Markdown that can be committed.
-pub fn markdown(view: &StandingsView) -> String {
-    without_homes(&document(view).markdown())
-}
-
-/// Everything that the report knows, for a terminal, as long as it gets.
-pub fn full(view: &StandingsView, screen: Screen) -> String {
-    document(view).text(screen)
-}
 
 /// The report as a page. Without `contents` the page has no data to save.
 pub fn html(view: &StandingsView, contents: Option<&Contents<'_>>) -> Result<String, ReportError> {

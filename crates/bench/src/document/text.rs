@@ -1,4 +1,5 @@
-//! The report for a terminal: at most 40 lines, whatever the session's size. [`full`](super::full) has everything.
+//! The report for a terminal: at most 40 lines, whatever the session's size. [`document`](super::document())
+//! has everything.
 
 use anstyle::Style;
 use deadheat_document::text::{

@@ -14,8 +14,8 @@ use deadheat_stats::{
     standings::{AbsentBecause, Agreement, Bound, Measure, MeasuredRatio, MeasuredSide, RowSides},
 };
 
-pub use self::sentences::{beside, beside_range, pair_verdict, remedy, verdict, verdict_word};
-use super::view::{LoadView, Placed, RowView, StandingsView, State};
+pub use self::sentences::{beside, beside_range, pair_verdict, remedy, verdict};
+use super::view::{LoadView, RankedFigure, RowView, StandingsView, State};
 pub use sentences::{lack, load_notes, notes, row_verdict};
 
 /// Half widths above this are shown as "over ±100 %".
@@ -188,7 +188,7 @@ fn span(low: &Quantity, high: &Quantity) -> String {
 }
 
 /// The figure of a ranked value, with `≥` before a lower bound; a dash without one.
-pub fn placed(placed: Option<&Placed>, write: impl Fn(f64) -> String) -> String {
+pub fn placed(placed: Option<&RankedFigure>, write: impl Fn(f64) -> String) -> String {
     match placed {
         Some(placed) => bound(placed.is_bound, write(placed.value)),
         None => NONE.to_owned(),
@@ -330,9 +330,9 @@ pub fn sides(row: &RowSides, baseline: &str) -> [String; 6] {
                 per_second,
                 is_bound,
             } => {
-                let measured = Placed {
+                let measured = RankedFigure {
                     is_bound,
-                    ..Placed::alone(per_second)
+                    ..RankedFigure::alone(per_second)
                 };
                 placed(Some(&measured), figure)
             }

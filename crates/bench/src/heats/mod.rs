@@ -53,7 +53,7 @@ use crate::{
     other_hosts,
     plan_text::{self as words, of_the_checkout},
     profile::Profile,
-    setup::{self, Missing, looking},
+    setup::{self, MissingStacks, looking},
 };
 
 /// The plan of a session for programs.
@@ -61,7 +61,7 @@ use crate::{
 struct PlanOfSession<'a> {
     plan: &'a Plan,
     /// Stacks that cannot be measured here.
-    unavailable: &'a Missing,
+    unavailable: &'a MissingStacks,
     /// With `--publish`: what makes it unfit to be published.
     unfit: &'a [String],
     published: &'a [RepeatedTable],
@@ -76,8 +76,7 @@ pub(crate) fn run(
 ) -> Result<Exit, CommandFailure> {
     let mut options = profile.clone().options(args, catalogue)?;
     let mut steer = RankingSteering::new(&options);
-    other_hosts::check(&args.other_hosts, &heats::draft(&options, &steer))
-        .map_err(CommandFailure::usage)?;
+    other_hosts::check(&args.other_hosts, &heats::draft(&options, &steer))?;
     if args.setup && !args.heat.dry_run {
         let selection = &profile.selection;
         setup::install(catalogue, selection, &args.postgres, interrupted)?;
@@ -163,7 +162,7 @@ impl Listeners {
 fn missing(
     options: &mut SessionOptions,
     interrupted: &Arc<AtomicBool>,
-) -> Result<Missing, CommandFailure> {
+) -> Result<MissingStacks, CommandFailure> {
     let targets: Vec<TargetId> = options
         .targets
         .iter()
@@ -177,14 +176,14 @@ fn missing(
             "interrupted before anything was built",
         ));
     }
-    Ok(Missing::new(missing))
+    Ok(MissingStacks::new(missing))
 }
 
 /// Ends the run before anything is built if a stack that was asked for by its name cannot be measured, or if none can:
 /// it would take minutes without the one that matters. Stacks that only a glob or the default choice names are left
 /// out.
 fn refuse(
-    missing: &Missing,
+    missing: &MissingStacks,
     options: &SessionOptions,
     names: &[String],
 ) -> Result<(), CommandFailure> {
@@ -207,7 +206,7 @@ fn refuse(
 /// others.
 fn choose(
     options: &mut SessionOptions,
-    missing: &Missing,
+    missing: &MissingStacks,
     steer: &RankingSteering,
 ) -> Option<words::Entry> {
     if !options.published.is_empty() {
@@ -227,7 +226,7 @@ fn choose(
 }
 
 /// The session without the stacks that are missing.
-fn without(options: &SessionOptions, missing: &Missing) -> SessionOptions {
+fn without(options: &SessionOptions, missing: &MissingStacks) -> SessionOptions {
     let mut options = options.clone();
     options.targets.retain(|one| !missing.has(&one.target));
     options
@@ -334,15 +333,14 @@ fn objections(plan: &Plan, commit: Option<&str>, are_embedded: bool) -> Vec<Stri
 /// Writes the report of a session that has ended into its folder, and shows it.
 fn show_outcome(folder: &Path, args: &RunArgs, files: Files) -> Result<Exit, CommandFailure> {
     let record = read_session(folder).map_err(CommandFailure::no_result)?;
-    let rendered = Rendered::new(&record, folder, output::screen())?;
+    let rendered = ReportTexts::new(&record, folder, output::screen())?;
     rendered.write_beside(folder)?;
-    let printed = match args.data.format() {
-        Format::Card => Rendered::card(&record, None).and_then(|card| data::print(&card)),
-        Format::Html => data::print(rendered.html.as_bytes()),
-        format => rendered
-            .in_format(format, false)
-            .and_then(|text| output::data(&text)),
+    let format = args.data.format();
+    let printed = match format {
+        Format::Card => ReportTexts::card(&record, None),
+        _ => rendered.in_format(format, false).map(String::into_bytes),
     };
+    let printed = printed.and_then(|shown| data::print(format, &shown));
     let written = write_files(&record, folder, files);
     place(folder);
     printed
@@ -353,9 +351,9 @@ fn show_outcome(folder: &Path, args: &RunArgs, files: Files) -> Result<Exit, Com
 /// Writes the files that were asked for with `--output`.
 fn write_files(record: &SessionRecord, folder: &Path, files: Files) -> Result<(), CommandFailure> {
     files.write(|format| match format {
-        Format::Card => Rendered::card(record, None),
+        Format::Card => ReportTexts::card(record, None),
         format => {
-            let rendered = Rendered::new(record, folder, data::page())?;
+            let rendered = ReportTexts::new(record, folder, data::page())?;
             Ok(rendered.in_format(format, false)?.into_bytes())
         }
     })
@@ -404,7 +402,7 @@ fn exit(record: &SessionRecord, standings: &Standings) -> Exit {
 }
 
 /// A session's report in every format that is text.
-pub struct Rendered {
+pub struct ReportTexts {
     standings: Standings,
     screen: Screen,
     document: Document,
@@ -414,7 +412,7 @@ pub struct Rendered {
     csv: String,
 }
 
-impl Rendered {
+impl ReportTexts {
     /// Analyses and renders the session in `folder`.
     pub fn new(
         record: &SessionRecord,

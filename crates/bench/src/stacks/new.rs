@@ -22,8 +22,8 @@ use crate::{
 const ANSWERED: &str = "plaintext";
 
 pub(crate) fn new(args: &NewArgs) -> Result<Exit, CommandFailure> {
-    let name = Name::parse(&args.name).map_err(CommandFailure::usage)?;
-    let skeleton = choose(&name, args.from.as_deref()).map_err(CommandFailure::usage)?;
+    let name = Name::parse(&args.name)?;
+    let skeleton = choose(&name, args.from.as_deref())?;
     let root = select::root(args.place.root.as_deref())?;
     // A mistake in another stack's manifest is no reason not to begin one.
     let workloads = manifest::read(&root.folder, &[])
@@ -61,16 +61,16 @@ pub(crate) fn new(args: &NewArgs) -> Result<Exit, CommandFailure> {
     Ok(Exit::Fine)
 }
 
-fn choose(name: &Name<'_>, from: Option<&str>) -> Result<&'static Skeleton, String> {
+fn choose(name: &Name<'_>, from: Option<&str>) -> Result<&'static Skeleton, CommandFailure> {
     let language = from.unwrap_or(name.language);
     find(language).ok_or_else(|| {
         let names = names();
         let id = name.id;
-        format!(
+        CommandFailure::usage(format!(
             "no skeleton exists in `{language}`, only in {names}. To begin with the manifest and README.md of one of \
              them and write the server anew, run `deadheat stacks new {id} --from python`. To make the folder by \
              hand, see docs/adding-a-stack.md"
-        )
+        ))
     })
 }
 
@@ -165,7 +165,7 @@ impl<'a> Name<'a> {
     ///
     /// # Errors
     /// If it has another form, or other characters than names have.
-    fn parse(id: &'a str) -> Result<Self, String> {
+    fn parse(id: &'a str) -> Result<Self, CommandFailure> {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
         let starts = |part: &str| part.starts_with(|c: char| c.is_ascii_alphanumeric());
         match id.split_once('-') {
@@ -178,10 +178,10 @@ impl<'a> Name<'a> {
                     framework,
                 })
             }
-            _ => Err(format!(
+            _ => Err(CommandFailure::usage(format!(
                 "`{id}` is not a valid name for a stack; write LANGUAGE-FRAMEWORK in lower-case letters, digits, `-`, \
                  `_` and `.`, such as python-aiohttp"
-            )),
+            ))),
         }
     }
 }
@@ -281,7 +281,7 @@ pub(crate) fn eject(args: &EjectArgs) -> Result<Exit, CommandFailure> {
     let root = select::root(args.root.as_deref())?.folder;
     let id = args.rename.as_deref().unwrap_or(&args.name);
     if args.rename.is_some() {
-        Name::parse(id).map_err(CommandFailure::usage)?;
+        Name::parse(id)?;
     }
     // A mistake in another stack's manifest is no reason not to copy this one.
     let reading = manifest::read(&root, &[]).map_err(CommandFailure::usage)?;

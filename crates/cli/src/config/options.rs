@@ -235,7 +235,7 @@ fn accepted(program: &Program, command: &Program, words: &[OsString]) -> Result<
 }
 
 /// A command line with options of a file.
-pub(super) struct Merged<'f> {
+pub(super) struct MergedLine<'f> {
     /// The whole command line, the file's options included.
     pub(super) line: Vec<OsString>,
     /// The options of the file that are in it.
@@ -252,7 +252,7 @@ pub(super) fn merged<'f>(
     typed: &[OsString],
     of_command: &ArgMatches,
     mut used: Vec<FileOption<'f>>,
-) -> Option<Merged<'f>> {
+) -> Option<MergedLine<'f>> {
     let start = 1 + command_at(program, command, typed)?;
     let known = program.find_subcommand(command)?;
     let mut unused: Vec<String> = Vec::new();
@@ -279,7 +279,7 @@ pub(super) fn merged<'f>(
             })
         });
         let Some(leaves) = leaves else {
-            return Some(Merged { line, used, unused });
+            return Some(MergedLine { line, used, unused });
         };
         let one = used.remove(leaves);
         unused.push(one.option.name.clone());

@@ -5,6 +5,8 @@ use std::{
     fs,
     os::unix::fs::symlink,
     process::Command,
+    sync::OnceLock,
+    time::Duration,
 };
 
 use deadheat_testkit::{
@@ -16,19 +18,20 @@ use crate::support::{Ended, Root, Running, running};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_deadheat");
 
+/// An answer that takes its time, so that the runs of wrk, which last a second, do not keep the CPUs busy.
+fn unhurried(answer: impl Into<Vec<u8>>) -> Vec<Action> {
+    vec![
+        Action::Pause(Duration::from_millis(1)),
+        Action::Send(answer.into()),
+    ]
+}
+
 /// A server of which one answer in four has the status 503.
 fn unsteady() -> OracleServer {
-    OracleServer::start(|turn: &Turn<'_>| match turn.index % 4 {
-        3 => send(sized(
-            503,
-            "Server: odd/1.0\r\n",
-            &hello()[hello().len() - 13..],
-        )),
-        _ => send(sized(
-            200,
-            "Server: odd/1.0\r\n",
-            &hello()[hello().len() - 13..],
-        )),
+    OracleServer::start(|turn: &Turn<'_>| {
+        let status = if turn.index % 4 == 3 { 503 } else { 200 };
+        let body = &hello()[hello().len() - 13..];
+        unhurried(sized(status, "Server: odd/1.0\r\n", body))
     })
     .unwrap()
 }
@@ -263,27 +266,74 @@ fn without_a_valid_answer_there_is_the_report_of_the_tool() {
     );
 }
 
+/// A run at a server that always answers rightly.
+struct ToolRun {
+    tool: &'static str,
+    options: &'static [&'static str],
+    /// The tool's own report of such a run, and how those of its lines begin that Deadheat's report lacks.
+    original: Option<(&'static str, &'static [&'static str])>,
+}
+
+static RUNS: [ToolRun; 6] = [
+    ToolRun {
+        tool: "ab",
+        options: &["-n", "400", "-c", "4"],
+        original: None,
+    },
+    ToolRun {
+        tool: "ab",
+        options: &["-n", "400", "-c", "4", "-k"],
+        // It goes to standard error, so that a file has the report alone.
+        original: Some(("ab-keepalive.txt", &["Benchmarking "])),
+    },
+    ToolRun {
+        tool: "wrk",
+        options: &["-t1", "-c2", "-d1s", "--latency"],
+        original: Some(("wrk-latency.txt", &[])),
+    },
+    ToolRun {
+        tool: "hey",
+        options: &["-n", "400", "-c", "4"],
+        // How long writing and reading take is not recorded.
+        original: Some(("hey-hello.txt", &["req write:", "resp read:"])),
+    },
+    ToolRun {
+        tool: "oha",
+        options: &["-n", "400", "-c", "4"],
+        original: Some(("oha-1.16.txt", &[])),
+    },
+    ToolRun {
+        tool: "oha",
+        options: &["-n", "400", "-c", "4", "-j"],
+        original: None,
+    },
+];
+
+/// The [`RUNS`], each with what it wrote. They run once for all tests.
+fn runs() -> impl Iterator<Item = (&'static ToolRun, &'static Ended)> {
+    static ENDED: OnceLock<Vec<Ended>> = OnceLock::new();
+    let ended = ENDED.get_or_init(|| {
+        let root = Root::with(&[]);
+        let server = OracleServer::start(|_: &Turn<'_>| unhurried(hello())).unwrap();
+        let url = format!("http://{}/hello", server.address());
+        let ended_of = |one: &ToolRun| {
+            let words = [&[one.tool], one.options, &[url.as_str()]].concat();
+            run(&root, &words).exits(0)
+        };
+        RUNS.iter().map(ended_of).collect()
+    });
+    RUNS.iter().zip(ended)
+}
+
 #[test]
 fn what_reads_the_reports_of_the_tools_reads_these() {
     let root = Root::with(&[]);
-    let server = OracleServer::start(|_: &Turn<'_>| send(hello())).unwrap();
-    let url = format!("http://{}/", server.address());
-    let cases: [(&str, &[&str]); 6] = [
-        ("ab", &["-n", "300", "-c", "4"]),
-        ("ab", &["-n", "300", "-c", "4", "-k"]),
-        ("wrk", &["-t1", "-c2", "-d1s", "--latency"]),
-        ("hey", &["-n", "300", "-c", "4"]),
-        ("oha", &["-n", "300", "-c", "4"]),
-        ("oha", &["-n", "300", "-c", "4", "-j"]),
-    ];
-    for (tool, options) in cases {
-        let words = [&[tool], options, &[url.as_str()]].concat();
-        let ended = run(&root, &words).exits(0);
+    for (ToolRun { tool, .. }, ended) in runs() {
         root.write("report.txt", &ended.stdout);
         let read = root.deadheat("import report.txt --json").exits(0);
         let json: serde_json::Value = serde_json::from_str(&read.stdout).expect("JSON");
         let found = &json["runs"][0];
-        assert_eq!(found["tool"], tool, "{ended}\n{read}");
+        assert_eq!(found["tool"], *tool, "{ended}\n{read}");
         let rate = found["figures"]["requests_per_second"].as_f64();
         assert!(rate.is_some_and(|rate| rate > 0.0), "{ended}\n{read}");
     }
@@ -326,35 +376,10 @@ fn original(name: &str) -> String {
 
 #[test]
 fn each_line_of_a_tool_has_its_place_and_no_line_is_new() {
-    let root = Root::with(&[]);
-    let server = OracleServer::start(|_: &Turn<'_>| send(hello())).unwrap();
-    let url = format!("http://{}/hello", server.address());
-    let cases: [(&str, &[&str], &str, &[&str]); 4] = [
-        (
-            "ab",
-            &["-n", "400", "-c", "4", "-k"],
-            "ab-keepalive.txt",
-            // It goes to standard error, so that a file has the report alone.
-            &["Benchmarking "],
-        ),
-        (
-            "wrk",
-            &["-t1", "-c2", "-d1s", "--latency"],
-            "wrk-latency.txt",
-            &[],
-        ),
-        // How long writing and reading take is not recorded.
-        (
-            "hey",
-            &["-n", "400", "-c", "4"],
-            "hey-hello.txt",
-            &["req write:", "resp read:"],
-        ),
-        ("oha", &["-n", "400", "-c", "4"], "oha-1.16.txt", &[]),
-    ];
-    for (tool, options, report, lacks) in cases {
-        let words = [&[tool], options, &[url.as_str()]].concat();
-        let ended = run(&root, &words).exits(0);
+    for (run, ended) in runs() {
+        let Some((report, lacks)) = run.original else {
+            continue;
+        };
         let said = ended
             .stdout
             .lines()
@@ -368,7 +393,8 @@ fn each_line_of_a_tool_has_its_place_and_no_line_is_new() {
         let new: Vec<&String> = ours.difference(&theirs).collect();
         assert!(
             missing.is_empty() && new.is_empty(),
-            "{tool}: missing {missing:?}, new {new:?}\n{ended}"
+            "{}: missing {missing:?}, new {new:?}\n{ended}",
+            run.tool
         );
     }
 }

@@ -4,39 +4,75 @@ use std::{
     io::{BufRead, BufReader, Write},
     net::TcpListener,
     os::unix::net::UnixListener,
-    sync::mpsc::{Receiver, channel},
+    sync::{
+        OnceLock,
+        mpsc::{Receiver, channel},
+    },
     thread,
 };
 
 use deadheat_model::session::{Phase, TargetState};
 use deadheat_testkit::{Action, Listen, Turn};
 
-use crate::support::{Fake, PATIENCE, Recorded, Root, root::MANY_ROUNDS, running::THIEF};
+use crate::support::{
+    Fake, PATIENCE, Recorded, Root, recorded::Reports, root::MANY_ROUNDS, running::THIEF,
+};
 
 const BAD: &str = "fake-bad";
 
-/// A session of two good stacks and one with a fault, in which the good ones are measured whatever the other does.
+/// Faults for which a stack is in no heat.
+const EARLY: [&str; 6] = [
+    "never-listens",
+    "exits-at-once",
+    "wrong-answer",
+    "wrong-type",
+    "ignores-sigterm",
+    "leaves-a-grandchild",
+];
+
+/// A session of two good stacks and some with a fault, in which the good ones are measured whatever the others do.
 struct Session {
-    root: Root,
     recorded: Recorded,
+    reports: Reports,
+    /// What was written to standard error.
     told: String,
+    /// Processes that the stacks said that they left.
+    grandchildren: usize,
 }
 
 #[track_caller]
-fn session_with(fault: &'static str, options: &str) -> Session {
-    let root = Root::with(&[
-        Fake::faulty(BAD, fault),
-        Fake::good("fake-good"),
-        Fake::good("fake-other"),
-    ]);
-    let ended = root.run(options).exits(1).says(&[BAD, "fake-good"]);
+fn session_with(bad: Vec<Fake>, options: &str, shown: &[&str]) -> Session {
+    let good = ["fake-good", "fake-other"].map(Fake::good);
+    let stacks: Vec<Fake> = bad.into_iter().chain(good).collect();
+    let root = Root::with(&stacks);
+    let ended = root.run(options).exits(1).says(shown);
     let recorded = root.session();
     recorded.assert_measured("fake-good");
     Session {
-        root,
+        reports: recorded.reports(&root),
         recorded,
         told: ended.stderr,
+        grandchildren: root.told("grandchild").len(),
     }
+}
+
+/// The session with those in [`EARLY`], each called by its fault. It is measured once for all tests.
+fn early() -> &'static Session {
+    static SESSION: OnceLock<Session> = OnceLock::new();
+    SESSION.get_or_init(|| {
+        let bad = EARLY.map(|fault| Fake::faulty(&format!("fake-{fault}"), fault));
+        session_with(
+            bad.into(),
+            "--start-timeout 5s",
+            &["fake-good", "fake-other"],
+        )
+    })
+}
+
+/// A session with one that has this fault in a heat.
+#[track_caller]
+fn session_with_fault(fault: &'static str) -> Session {
+    session_with(vec![Fake::faulty(BAD, fault)], "", &[BAD, "fake-good"])
 }
 
 impl Session {
@@ -50,41 +86,42 @@ impl Session {
                 self.told
             );
         }
-        self.recorded.assert_reported(&self.root, fragments);
+        self.reports.assert_say(fragments);
     }
 }
 
 #[test]
 fn one_that_never_listens() {
-    let session = session_with("never-listens", "--start-timeout 5s");
-    assert_eq!(session.recorded.failure_of(BAD).phase, Phase::Start);
+    let (session, name) = (early(), "fake-never-listens");
+    assert_eq!(session.recorded.failure_of(name).phase, Phase::Start);
     session.assert_told(&[
-        "fake-bad did not answer correctly on 127.0.0.1:",
+        "fake-never-listens did not answer correctly on 127.0.0.1:",
         "within 5 s (connecting: Connection refused",
         "it must listen on $HOST:$PORT",
         "fake: waits for a train that never comes",
     ]);
-    assert!(session.recorded.members_of(BAD).is_empty());
+    assert!(session.recorded.members_of(name).is_empty());
 }
 
 #[test]
 fn one_that_exits_at_once() {
-    let session = session_with("exits-at-once", "");
-    let failure = session.recorded.failure_of(BAD);
+    let session = early();
+    let failure = session.recorded.failure_of("fake-exits-at-once");
     assert_eq!(failure.phase, Phase::Start);
     assert_eq!(failure.log_tail, ["fake: the ink is dry"]);
     session.assert_told(&[
-        "fake-bad exited with status 7 before its first correct answer",
+        "fake-exits-at-once exited with status 7 before its first correct answer",
         "fake: the ink is dry",
     ]);
 }
 
 #[test]
 fn one_that_answers_wrongly() {
-    let session = session_with("wrong-answer", "--start-timeout 5s");
-    assert_eq!(session.recorded.failure_of(BAD).phase, Phase::Start);
+    let session = early();
+    let failure = session.recorded.failure_of("fake-wrong-answer");
+    assert_eq!(failure.phase, Phase::Start);
     session.assert_told(&[
-        "did not answer correctly on 127.0.0.1:",
+        "fake-wrong-answer did not answer correctly on 127.0.0.1:",
         "GET /plaintext",
         "expected status 200 with `Hello, World!`, got status 200 with `Howdy, World?`",
     ]);
@@ -92,8 +129,8 @@ fn one_that_answers_wrongly() {
 
 #[test]
 fn one_whose_answer_breaks_a_rule_of_the_workload() {
-    let session = session_with("wrong-type", "");
-    let target = session.recorded.target(BAD);
+    let session = early();
+    let target = session.recorded.target("fake-wrong-type");
     assert!(
         matches!(target.state, TargetState::Ready { .. }),
         "{:?}",
@@ -116,41 +153,42 @@ fn one_whose_answer_breaks_a_rule_of_the_workload() {
 
 #[test]
 fn one_that_answers_rightly_and_then_wrongly_under_load() {
-    let session = session_with("right-then-wrong", "");
+    let session = session_with_fault("right-then-wrong");
     let failure = session.recorded.failed_heat_of(BAD);
     assert!(
         matches!(failure.phase, Phase::Load | Phase::VerifyAfter),
         "{failure:?}"
     );
     session.assert_told(&["Howdy, World?"]);
-    let Session { root, recorded, .. } = &session;
-    recorded.assert_reported(root, &["fake: answers wrongly from now on"]);
+    let log = ["fake: answers wrongly from now on"];
+    session.reports.assert_say(&log);
 }
 
 #[test]
 fn one_that_dies_under_load() {
-    let session = session_with("dies-under-load", "");
+    let session = session_with_fault("dies-under-load");
     let failure = session.recorded.failed_heat_of(BAD);
     assert_eq!(failure.phase, Phase::Load);
     session.assert_told(&["fake-bad exited with status 9"]);
-    let Session { root, recorded, .. } = &session;
-    recorded.assert_reported(root, &["fake: out of paper"]);
+    session.reports.assert_say(&["fake: out of paper"]);
 }
 
 #[test]
 fn one_that_ignores_sigterm() {
-    let session = session_with("ignores-sigterm", "");
-    assert_eq!(session.recorded.failure_of(BAD).phase, Phase::Stop);
+    let session = early();
+    let failure = session.recorded.failure_of("fake-ignores-sigterm");
+    assert_eq!(failure.phase, Phase::Stop);
     session.assert_told(&["did not end within 5 s of SIGTERM and was killed"]);
 }
 
 #[test]
 fn one_that_leaves_a_grandchild() {
-    let session = session_with("leaves-a-grandchild", "");
-    assert_eq!(session.recorded.failure_of(BAD).phase, Phase::Stop);
+    let session = early();
+    let failure = session.recorded.failure_of("fake-leaves-a-grandchild");
+    assert_eq!(failure.phase, Phase::Stop);
     session.assert_told(&["left 1 of its processes behind"]);
     // That it is gone is asserted of every session; that there was one must be, too.
-    assert_eq!(session.root.told("grandchild").len(), 1);
+    assert_eq!(session.grandchildren, 1);
 }
 
 #[test]

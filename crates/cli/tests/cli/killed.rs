@@ -81,7 +81,8 @@ fn kill_at(moment: &Moment) {
         Fake::good("fake-other"),
     ]);
     let running = root.start(
-        "run --seed 1 --heats 3 --whole-budget --heat-time 400ms --slice 40ms --guard 5ms --warm-up 50ms --rate none",
+        "run --seed 1 --heats 3 --whole-budget --heat-time 400ms --slice 40ms --guard 5ms --warm-up 50ms --rate none \
+         --pinning off",
     );
     root.wait_for(event, *nth);
     thread::sleep(*later);

@@ -6,20 +6,16 @@ use std::{
     process::Stdio,
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::support::{Fake, Root, root::MANY_ROUNDS, running};
-
-/// A root folder with a session, and the session's folder.
-fn measured() -> (Root, String) {
-    let root = Root::interrupted(&[Fake::good("fake-one")], "--heats 50");
-    let folder = root.session_folder().display().to_string();
-    (root, folder)
-}
+use crate::{
+    load::{Loading, hello_server, url},
+    support::{Fake, Root, root::MANY_ROUNDS, running},
+};
 
 #[test]
 fn every_format_comes_from_the_records_alone() {
-    let (root, folder) = measured();
+    let (root, folder) = Root::measured();
     let files = [
         ("html", "report.html"),
         ("markdown", "report.md"),
@@ -76,7 +72,7 @@ fn every_format_comes_from_the_records_alone() {
 
 #[test]
 fn a_report_is_written_to_a_file_and_a_card_is_a_picture() {
-    let (root, folder) = measured();
+    let (root, folder) = Root::measured();
     let written = |name: &str| fs::read(root.path().join(name)).expect("reading what was written");
     root.deadheat(&format!(
         "report {folder} --format markdown --output results.md"
@@ -115,7 +111,7 @@ fn a_report_is_written_to_a_file_and_a_card_is_a_picture() {
 
 #[test]
 fn a_report_is_ascii_where_the_locale_is() {
-    let (root, folder) = measured();
+    let (root, folder) = Root::measured();
     let shown = |locale: &str| {
         let output = running::command(root.path(), &format!("report {folder}"))
             .env("LC_ALL", locale)
@@ -134,7 +130,7 @@ fn a_report_is_ascii_where_the_locale_is() {
 
 #[test]
 fn a_file_instead_of_standard_output() {
-    let (root, folder) = measured();
+    let (root, folder) = Root::measured();
     let kept = fs::read_to_string(format!("{folder}/report.csv")).expect("reading a report");
     let ended = root
         .deadheat(&format!("report {folder} --format csv -o table.csv"))
@@ -151,7 +147,7 @@ fn a_file_instead_of_standard_output() {
 
 #[test]
 fn what_is_no_session_is_said_to_be_none() {
-    let (root, folder) = measured();
+    let (root, folder) = Root::measured();
     let none = ["session.json", "is", "the folder of a session?"];
     root.deadheat("report nowhere")
         .exits(2)
@@ -170,6 +166,95 @@ fn what_is_no_session_is_said_to_be_none() {
         .exits(2)
         .has_no_data()
         .tells(&["pdf", "markdown"]);
+}
+
+#[test]
+fn a_load_is_shown_again_from_its_json_in_every_format_that_it_has() {
+    let loading = Loading::new();
+    let server = hello_server();
+    let formats = [
+        ("markdown", "a.md"),
+        ("html", "a.html"),
+        ("json", "a.json"),
+        ("csv", "a.csv"),
+        ("hlog", "a.hlog"),
+        ("hgrm", "a.hgrm"),
+        ("openmetrics", "a.om"),
+        ("otlp", "a.otlp.json"),
+    ];
+    let mut args = vec!["-n", "50", "-c", "2", "-o", "a.txt"];
+    args.extend(formats.iter().flat_map(|(_, file)| ["-o", *file]));
+    let loaded = loading.run(&url(&server, "/"), &args).exits(0);
+    let root = &loading.root;
+    let written =
+        |file: &str| fs::read_to_string(root.path().join(file)).expect("reading a report");
+    let again = root.deadheat("report a.json").exits(0);
+    assert_eq!(again.stdout, loaded.stdout);
+    for (format, file) in formats {
+        let again = root
+            .deadheat(&format!("report a.json --format {format}"))
+            .exits(0);
+        assert_eq!(again.stdout, written(file), "{format}");
+    }
+    root.deadheat("report a.json --details -o b.txt").exits(0);
+    assert_eq!(written("b.txt"), written("a.txt"));
+    root.deadheat("report a.json --format card")
+        .exits(2)
+        .has_no_data()
+        .tells(&["The load in a.json", "openmetrics or otlp"]);
+}
+
+#[test]
+fn a_search_for_a_commit_is_shown_again_from_its_json() {
+    let root = Root::with(&[]);
+    let commit = |short| json!({"commit": short, "short": short, "subject": "", "merge": false});
+    let search = json!({
+        "schema": 1, "deadheat": "0.1.0", "started": "2026-11-25T12:00:00Z", "arguments": [], "folder": "/",
+        "measured": "./server", "alpha": 0.05, "good": commit("a1"), "commits": [commit("b2")], "questions": [],
+    });
+    let report =
+        json!({"schema": 1, "format": "deadheat-bisect", "folder": "one", "search": search});
+    root.write("one/bisect.json", &search.to_string());
+    root.write("report.json", &report.to_string());
+    let of_folder = root.deadheat("report one").exits(0);
+    let of_folder = of_folder.says(&["Records: one"]);
+    for file in ["one/bisect.json", "report.json"] {
+        let again = root.deadheat(&format!("report {file}")).exits(0);
+        assert_eq!(again.stdout, of_folder.stdout, "{file}");
+    }
+}
+
+#[test]
+fn a_file_of_deadheat_is_shown_or_refused_with_what_would_work() {
+    let (root, folder) = Root::measured();
+    let shown = root.deadheat(&format!("report {folder}")).exits(0).stdout;
+    for file in ["session.json", "heats.jsonl"] {
+        let again = root.deadheat(&format!("report {folder}/{file}")).exits(0);
+        assert_eq!(again.stdout, shown, "{file}");
+    }
+    root.write("cut.json", "{\"schema\": 1, \"format\": \"deadheat-load\",");
+    root.write(
+        "old.json",
+        "{\"schema\": 99, \"format\": \"deadheat-load\"}",
+    );
+    let cases = [
+        (
+            format!("{folder}/report.json"),
+            ["deadheat-report", "the folder of its session"],
+        ),
+        ("cut.json".to_owned(), ["EOF", "the JSON of a load"]),
+        ("old.json".to_owned(), ["its schema is 99", "-o FILE.json"]),
+        (
+            format!("{folder} --format hlog"),
+            ["The session in", "csv or card"],
+        ),
+    ];
+    for (args, told) in cases {
+        root.deadheat(&format!("report {args}"))
+            .exits(2)
+            .has_no_data()
+            .tells(&told);
+    }
 }
 
 #[test]
@@ -197,7 +282,7 @@ fn without_a_name_it_is_the_newest_session() {
 
 #[test]
 fn files_that_were_changed_or_are_of_another_version() {
-    let (root, folder) = measured();
+    let (root, folder) = Root::measured();
     let header = format!("{folder}/session.json");
     let heats = format!("{folder}/heats.jsonl");
     let (right_header, right_heats) = (
@@ -241,12 +326,12 @@ fn files_that_were_changed_or_are_of_another_version() {
 
 #[test]
 fn a_heat_that_was_cut_off_by_a_kill_is_left_out() {
-    let (root, folder) = measured();
+    let (root, folder) = Root::measured();
     let heats = format!("{folder}/heats.jsonl");
     let text = fs::read_to_string(&heats).expect("reading the journal");
     fs::write(&heats, &text[..text.find('\n').expect("a line") / 2]).expect("cutting the journal");
     let ended = root.deadheat(&format!("report {folder}")).exits(0);
-    ended.says(&["0 heats", "was killed before its end"]);
+    ended.says(&["was killed before its end; no heat was complete by then"]);
 }
 
 /// Runs `deadheat` into a pipe that is closed after `lines` lines.
@@ -278,7 +363,7 @@ fn into_a_closed_pipe(root: &Root, args: &str, lines: usize) {
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    let (root, folder) = measured();
+    let (root, folder) = Root::measured();
     for lines in [0, 1] {
         for format in ["text", "markdown", "html", "json", "csv"] {
             into_a_closed_pipe(&root, &format!("report {folder} --format {format}"), lines);

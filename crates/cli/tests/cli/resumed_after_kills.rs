@@ -6,7 +6,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     thread,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use deadheat_model::{
@@ -124,10 +124,13 @@ struct Killed {
     told: BTreeSet<usize>,
 }
 
+/// A file's length and the time of its last change; `None`: it is not there.
+type FileState = Option<(u64, SystemTime)>;
+
 /// What there was when a process started.
 struct Before {
     journal: Vec<u8>,
-    files: BTreeMap<&'static str, Option<(u64, std::time::SystemTime)>>,
+    files: BTreeMap<&'static str, FileState>,
     events: BTreeMap<&'static str, usize>,
 }
 
@@ -180,12 +183,20 @@ impl Killed {
         before
     }
 
-    fn state_of(&self, name: &str) -> Option<(u64, std::time::SystemTime)> {
+    fn state_of(&self, name: &str) -> FileState {
         let found = fs::metadata(self.folder()?.join(name)).ok()?;
         Some((found.len(), found.modified().ok()?))
     }
 
-    fn shows(&self, sign: &Sign, before: &Before) -> bool {
+    /// Whether the sign has come. The journal is read only if it has changed since it was `read`.
+    fn shows(&self, sign: &Sign, before: &Before, read: &mut FileState) -> bool {
+        if let Sign::Lines(_) | Sign::End = sign {
+            let state = self.state_of(HEATS_FILE);
+            if state == *read {
+                return false;
+            }
+            *read = state;
+        }
         match sign {
             Sign::Start => true,
             Sign::Event(name, more) => self.root.told(name).len() >= before.events[name] + more,
@@ -214,7 +225,8 @@ impl Killed {
         let before = self.before();
         let mut running = self.start();
         let until = Instant::now() + PATIENCE;
-        while !self.shows(&moment.sign, &before) {
+        let mut read = None;
+        while !self.shows(&moment.sign, &before, &mut read) {
             if running.has_ended() {
                 return self.ended_before(running.wait(), moment, when);
             }

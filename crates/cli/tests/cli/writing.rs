@@ -8,14 +8,6 @@ use std::{
 
 use crate::support::{Fake, Root, running};
 
-/// A root folder with a session of two heats, and the session's folder.
-fn measured() -> (Root, String) {
-    let root = Root::with(&[Fake::good("fake-one")]);
-    root.run("").exits(0);
-    let folder = root.session_folder().display().to_string();
-    (root, folder)
-}
-
 /// Runs `deadheat` with a full disk as its standard output.
 fn on_a_full_disk(root: &Root, args: &str) -> Output {
     let full = File::options().write(true).open("/dev/full");
@@ -27,7 +19,7 @@ fn on_a_full_disk(root: &Root, args: &str) -> Output {
 
 #[test]
 fn a_report_replaces_no_neighbour_no_link_and_no_device() {
-    let (root, folder) = measured();
+    let (root, folder) = Root::measured();
     let path = |name: &str| root.path().join(name);
     root.write("page.part", "mine");
     root.write("linked.md", "from before");
@@ -53,7 +45,7 @@ fn a_report_replaces_no_neighbour_no_link_and_no_device() {
 
 #[test]
 fn a_full_disk_is_an_error_with_a_message() {
-    let (root, folder) = measured();
+    let (root, folder) = Root::measured();
     for args in [
         &format!("report {folder}"),
         &format!("report {folder} --format html"),
@@ -75,7 +67,7 @@ fn a_full_disk_is_an_error_with_a_message() {
 
 #[test]
 fn a_session_from_elsewhere_controls_no_terminal_and_stops_nobody() {
-    let (root, folder) = measured();
+    let (root, folder) = Root::measured();
     let header = format!("{folder}/session.json");
     let text = fs::read_to_string(&header).expect("reading the header");
     let hostile = text

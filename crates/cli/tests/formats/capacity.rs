@@ -5,7 +5,8 @@ use std::{collections::BTreeMap, time::Duration};
 use deadheat_document::text::Screen;
 use deadheat_loadtool::find_rate::document::{csv, document, html, json};
 use deadheat_model::capacity::{
-    Burst, CapacityRecord, Condition, Declared, FORMAT, ProbeOutcome, ProbeRecord, SCHEMA, Unit,
+    Burst, CapacityRecord, Condition, DeclaredSettings, FORMAT, ProbeOutcome, ProbeRecord, SCHEMA,
+    Unit,
 };
 use deadheat_stats::capacity::analyse;
 use serde_json::Value;
@@ -58,7 +59,7 @@ fn search(probes: &[(f64, ProbeOutcome)]) -> CapacityRecord {
             condition("p99 < 50 ms", "p99", Unit::Seconds, 0.05),
             condition("errors < 1 %", "errors", Unit::Share, 0.01),
         ],
-        declared: Declared {
+        declared: DeclaredSettings {
             probes: 20,
             probe_length: Duration::from_secs(5),
             requests: 1_000,
@@ -209,7 +210,7 @@ fn the_document_is_read_back_as_the_same_search() {
 fn every_field_is_in_its_schema_and_the_schema_has_no_others() {
     // What loads have, too, is asked of loads.
     let own = |path: &String| match path.strip_prefix("/$defs/") {
-        Some(definition) => ["Burst/", "Condition/", "Declared/", "ProbeRecord/"]
+        Some(definition) => ["Burst/", "Condition/", "DeclaredSettings/", "ProbeRecord/"]
             .iter()
             .any(|name| definition.starts_with(name)),
         None => true,

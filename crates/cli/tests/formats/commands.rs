@@ -49,10 +49,10 @@ fn questions_of_the_page_have_their_answers() {
         standings::json(&session.record, &session.standings).unwrap(),
     );
     write("load.json", load::json(&load, &analyse(&load)).unwrap());
-    let mut versus = crate::compare::versus(0.9);
-    versus.a.name = "old".to_owned();
-    versus.b.name = "new".to_owned();
-    write("compare.json", compare::json(&versus, None).unwrap());
+    let mut comparison = crate::compare::comparison(0.9);
+    comparison.a.name = "old".to_owned();
+    comparison.b.name = "new".to_owned();
+    write("compare.json", compare::json(&comparison, None).unwrap());
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats.md");
     let page = fs::read_to_string(&file).expect("reading the page");
     let answered = answered(&page, folder.path());

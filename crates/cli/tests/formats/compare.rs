@@ -7,13 +7,13 @@ use deadheat_model::{
     warning::{doubt, note},
 };
 use deadheat_stats::{
-    heats::recorded::SliceLengths,
-    sequential::Design,
-    versus::{
-        Bounds, CellId, Check, Ended, Fact, Method, Metric, NotCompared, Overloaded, RatioVerdict,
-        SideFacts, Versus,
+    comparison::{
+        Bounds, CellId, Check, ComparisonAnalysis, Ended, Fact, Method, Metric, NotCompared,
+        Overloaded, RatioVerdict, SideFacts,
         paired::{PairedCell, PairedSeries, at_look, unjudged},
     },
+    heats::recorded::SliceLengths,
+    sequential::Design,
 };
 
 use crate::{
@@ -41,7 +41,7 @@ fn subject(workload: &str) -> CellId {
 }
 
 /// B at `ratio` of A in two cells, at the third look of four.
-pub fn versus(ratio: f64) -> Versus {
+pub fn comparison(ratio: f64) -> ComparisonAnalysis {
     let design = Design::declare(&[5, 7, 10, 14], 0.05).unwrap();
     let look = design.looks[2];
     let pairs = (0..10).map(|heat| {
@@ -68,7 +68,7 @@ pub fn versus(ratio: f64) -> Versus {
         failed: None,
     };
     let cells = [cell("GET /"), cell(&"GET /a/very/long/path".repeat(5))];
-    Versus {
+    ComparisonAnalysis {
         compared: at_look(&cells, look, &bounds),
         how: Method::Heats {
             design,
@@ -103,9 +103,9 @@ pub fn versus(ratio: f64) -> Versus {
 
 #[test]
 fn text_keeps_its_width_and_its_words() {
-    let versus = versus(0.95);
-    let gate = versus.gate(SLOWER);
-    let page = document(&versus, Some(&gate)).text(screen());
+    let comparison = comparison(0.95);
+    let gate = comparison.gate(SLOWER);
+    let page = document(&comparison, Some(&gate)).text(screen());
     for line in page.lines() {
         let columns = textwrap::core::display_width(line);
         // A word of the user's own that is longer than a line is not cut.
@@ -123,8 +123,8 @@ fn text_keeps_its_width_and_its_words() {
         "is slower in 2, compared with cmd:./old --port $PORT.",
         "--fail-if-slower 3 %: failed.",
         "GET / c50 A B B against A interval requests/s 5,000 4,760 1.051× slower",
-        "looked at after 5, 7, 10 and 14 heats, as declared beforehand",
-        "The figures are of the look after 10 heats, which spends",
+        "judged after 5, 7, 10 and 14 heats, as declared beforehand",
+        "The figures are of the checkpoint after 10 heats, which spends",
         "split over 2 cells",
         "It ended because the question had its answer in every cell, or could not get one.",
         "(seed 7)",
@@ -136,8 +136,8 @@ fn text_keeps_its_width_and_its_words() {
 
 #[test]
 fn a_first_screen_has_the_answer_and_not_the_method() {
-    let versus = versus(0.95);
-    let page = document(&versus, None).brief(screen());
+    let comparison = comparison(0.95);
+    let page = document(&comparison, None).brief(screen());
     assert!(page.starts_with("Of 2 cells, "), "{page}");
     assert!(page.contains("1.051× slower"), "{page}");
     let last = page.lines().last().unwrap_or_default();
@@ -150,9 +150,9 @@ fn a_first_screen_has_the_answer_and_not_the_method() {
 
 #[test]
 fn one_thing_at_one_load_has_one_table_with_a_row_for_each_metric() {
-    let mut versus = versus(0.95);
-    versus.compared.truncate(1);
-    let page = document(&versus, None).brief(screen());
+    let mut comparison = comparison(0.95);
+    comparison.compared.truncate(1);
+    let page = document(&comparison, None).brief(screen());
     let mut lines = page.lines().skip_while(|line| *line != "GET / c50").skip(2);
     let row = lines.next().unwrap_or_default();
     assert!(row.starts_with("requests/s  5,000  4,76"), "{page}");
@@ -161,15 +161,15 @@ fn one_thing_at_one_load_has_one_table_with_a_row_for_each_metric() {
 
 #[test]
 fn a_whole_comparison() {
-    let versus = versus(0.95);
-    let document = document(&versus, Some(&versus.gate(SLOWER)));
+    let comparison = comparison(0.95);
+    let document = document(&comparison, Some(&comparison.gate(SLOWER)));
     insta::assert_snapshot!("compare-text", document.text(screen()));
     insta::assert_snapshot!("compare-markdown", document.markdown());
 }
 
 #[test]
 fn markdown_lets_nothing_break_out() {
-    let page = document(&versus(1.05), None).markdown();
+    let page = document(&comparison(1.05), None).markdown();
     assert!(
         page.starts_with("✅ **Of 2 cells, &lt;/pre&gt;&lt;img src=x onerror=alert(1)&gt; is faster in 2, compared with"),
         "{page}"
@@ -182,7 +182,7 @@ fn markdown_lets_nothing_break_out() {
 
 #[test]
 fn json_is_unrounded_and_says_when_it_was_looked_at() {
-    let page = json(&versus(1.0), None).unwrap();
+    let page = json(&comparison(1.0), None).unwrap();
     let json: serde_json::Value = serde_json::from_str(&page).unwrap();
     satisfies(&closed(published("compare")), "compare", &json);
     assert_eq!(json["how"]["look"]["heats"], 10);
@@ -198,7 +198,12 @@ fn json_is_unrounded_and_says_when_it_was_looked_at() {
 }
 
 /// One cell, with names as people type them. `pairs` are A's and B's figures in each heat.
-fn one(metric: Metric, pairs: &[(f64, f64)], is_judged: bool, is_change: bool) -> Versus {
+fn one(
+    metric: Metric,
+    pairs: &[(f64, f64)],
+    is_judged: bool,
+    is_change: bool,
+) -> ComparisonAnalysis {
     let design = Design::declare(&[5, 10], 0.05).unwrap();
     let look = design.looks[1];
     let cells = [PairedCell {
@@ -211,7 +216,7 @@ fn one(metric: Metric, pairs: &[(f64, f64)], is_judged: bool, is_change: bool) -
         overloaded: Vec::new(),
         notes: Vec::new(),
     }];
-    let whole = versus(1.0);
+    let whole = comparison(1.0);
     let heats = pairs.len() as u32;
     let side = |name: &str| SideFacts {
         name: name.to_owned(),
@@ -222,7 +227,7 @@ fn one(metric: Metric, pairs: &[(f64, f64)], is_judged: bool, is_change: bool) -
     } else {
         ["node a.js --port $PORT", "python3 b.py --port $PORT"]
     };
-    Versus {
+    ComparisonAnalysis {
         compared: if is_judged {
             at_look(&cells, look, &whole.bounds)
         } else {
@@ -312,8 +317,8 @@ fn the_verdict_names_the_sides_and_no_ratio_is_below_one() {
         ),
     ];
     for (metric, ratio, is_change, expected) in cases {
-        let versus = one(metric, &pairs(10, ratio), true, is_change);
-        let headline = headline(&versus);
+        let comparison = one(metric, &pairs(10, ratio), true, is_change);
+        let headline = headline(&comparison);
         assert!(headline.starts_with(expected), "{ratio}: {headline}");
     }
     let wide: Vec<(f64, f64)> = pairs(4, 1.0)
@@ -330,20 +335,20 @@ fn the_verdict_names_the_sides_and_no_ratio_is_below_one() {
 }
 
 /// One cell whose cost at 2,000 requests per second decides: B at this ratio of A.
-fn costs(ratio: f64, is_change: bool) -> Versus {
-    let mut versus = one(Metric::CpuPerRequest, &pairs(10, ratio), true, is_change);
-    let cell = &mut versus.compared[0];
+fn costs(ratio: f64, is_change: bool) -> ComparisonAnalysis {
+    let mut comparison = one(Metric::CpuPerRequest, &pairs(10, ratio), true, is_change);
+    let cell = &mut comparison.compared[0];
     cell.ratios[0].per_second = Some(2_000.0);
     (cell.decide, cell.rates) = (Decide::Cpu, vec![2_000.0]);
-    versus
+    comparison
 }
 
 /// With the verdict on what a test has put into its only cell.
-fn judged(versus: &Versus) -> Versus {
-    let cell = versus.compared[0].clone();
-    Versus {
+fn judged(comparison: &ComparisonAnalysis) -> ComparisonAnalysis {
+    let cell = comparison.compared[0].clone();
+    ComparisonAnalysis {
         compared: vec![cell.judged()],
-        ..versus.clone()
+        ..comparison.clone()
     }
 }
 
@@ -397,14 +402,14 @@ fn a_gate_of_cost_says_what_it_found_beside_that_of_speed() {
         fail_if_costlier: Some(0.05),
         ..SLOWER
     };
-    let mut versus = costs(1.2, false);
+    let mut comparison = costs(1.2, false);
     let speed = one(Metric::Throughput, &pairs(10, 1.0), true, false);
     let [costs, speed] =
-        [&mut versus, &mut speed.clone()].map(|one| one.compared[0].ratios[0].clone());
-    versus.compared[0].ratios = vec![speed, costs];
-    versus.compared[0].decide = Decide::Throughput;
-    let gate = versus.gate(check);
-    let page = document(&versus, Some(&gate)).text(screen());
+        [&mut comparison, &mut speed.clone()].map(|one| one.compared[0].ratios[0].clone());
+    comparison.compared[0].ratios = vec![speed, costs];
+    comparison.compared[0].decide = Decide::Throughput;
+    let gate = comparison.gate(check);
+    let page = document(&comparison, Some(&gate)).text(screen());
     let flat = page.split_whitespace().collect::<Vec<_>>().join(" ");
     for expected in [
         "--fail-if-slower 3 % --fail-if-costlier 5 %: failed. python3 b.py is proven more expensive by more than 5 %: GET / \
@@ -417,8 +422,8 @@ fn a_gate_of_cost_says_what_it_found_beside_that_of_speed() {
 
 #[test]
 fn a_side_that_cannot_take_the_rate_is_the_headline() {
-    let mut versus = costs(1.0, false);
-    let cell = &mut versus.compared[0];
+    let mut comparison = costs(1.0, false);
+    let cell = &mut comparison.compared[0];
     (cell.deciding, cell.rates) = (0, vec![5_000.0]);
     let overloaded = |side| Overloaded {
         side,
@@ -429,16 +434,16 @@ fn a_side_that_cannot_take_the_rate_is_the_headline() {
     };
     cell.overloaded = vec![overloaded(Side::B)];
     assert_eq!(
-        headline(&judged(&versus)),
+        headline(&judged(&comparison)),
         "python3 b.py cannot take 5,000/s of GET /, and node a.js can."
     );
     let check = Check {
         fail_if_costlier: Some(0.05),
         ..Check::default()
     };
-    let versus_now = judged(&versus);
-    let gate = versus_now.gate(check);
-    let page = document(&versus_now, Some(&gate)).text(screen());
+    let comparison_now = judged(&comparison);
+    let gate = comparison_now.gate(check);
+    let page = document(&comparison_now, Some(&gate)).text(screen());
     let flat = page.split_whitespace().collect::<Vec<_>>().join(" ");
     for expected in [
         "B cannot take 5,000/s (its capacity was below the rate in 8 of 8 heats).",
@@ -446,14 +451,14 @@ fn a_side_that_cannot_take_the_rate_is_the_headline() {
     ] {
         assert!(flat.contains(expected), "{expected}: {page}");
     }
-    versus.compared[0].overloaded = vec![overloaded(Side::A), overloaded(Side::B)];
-    assert!(headline(&judged(&versus)).starts_with("Undecided: neither "));
-    versus.compared[0].overloaded = vec![Overloaded {
+    comparison.compared[0].overloaded = vec![overloaded(Side::A), overloaded(Side::B)];
+    assert!(headline(&judged(&comparison)).starts_with("Undecided: neither "));
+    comparison.compared[0].overloaded = vec![Overloaded {
         other_side_keeps_up: false,
         ..overloaded(Side::B)
     }];
     assert_eq!(
-        headline(&judged(&versus)),
+        headline(&judged(&comparison)),
         "Undecided: python3 b.py cannot take 5,000/s of GET /, and node a.js did not always. Choose a lower --rate."
     );
     // The tail that decides is not known.
@@ -478,10 +483,10 @@ fn a_side_that_cannot_take_the_rate_is_the_headline() {
 #[test]
 fn what_was_measured_before_the_first_look_is_shown_without_a_verdict() {
     let figures = |heats: u32| one(Metric::Throughput, &pairs(heats, 1.47), false, false);
-    let versus = figures(3);
-    let gate = versus.gate(SLOWER);
+    let comparison = figures(3);
+    let gate = comparison.gate(SLOWER);
     assert!(!gate.failed && gate.cells.is_empty() && gate.not_judged == 1);
-    let report = document(&versus, Some(&gate));
+    let report = document(&comparison, Some(&gate));
     let headline = report.headline();
     assert!(
         headline.starts_with(
@@ -495,7 +500,7 @@ fn what_was_measured_before_the_first_look_is_shown_without_a_verdict() {
         flat(report.text(screen())),
         flat(report.brief(screen())),
         flat(report.markdown()),
-        flat(html(&versus, Some(&gate)).unwrap()),
+        flat(html(&comparison, Some(&gate)).unwrap()),
     ];
     for page in pages {
         for expected in ["no verdict", "1.47× faster, no verdict", "not judged"] {
@@ -503,7 +508,7 @@ fn what_was_measured_before_the_first_look_is_shown_without_a_verdict() {
         }
         assert!(!page.contains("passed"), "{page}");
     }
-    let json: serde_json::Value = serde_json::from_str(&json(&versus, None).unwrap()).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json(&comparison, None).unwrap()).unwrap();
     assert!(json["how"]["look"].is_null() && json["compared"][0]["ratios"][0]["ratio"].is_f64());
     assert_eq!(
         json["compared"][0]["ratios"][0]["verdict"],
@@ -517,9 +522,9 @@ fn what_was_measured_before_the_first_look_is_shown_without_a_verdict() {
 
 #[test]
 fn the_page_says_what_the_text_says_and_lets_nothing_break_out() {
-    let versus = versus(0.95);
-    let gate = versus.gate(SLOWER);
-    let page = html(&versus, Some(&gate)).unwrap();
+    let comparison = comparison(0.95);
+    let gate = comparison.gate(SLOWER);
+    let page = html(&comparison, Some(&gate)).unwrap();
     for expected in [
         "<h1>Of 2 cells, &lt;&#x2f;pre&gt;&lt;img src=x onerror=alert(1)&gt; is slower in 2",
         "1.051× slower",

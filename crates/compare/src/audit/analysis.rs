@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use deadheat_model::{
     Warning,
     figure::{setting, short_percent},
-    imported::{Imported, LeftOut, Run},
+    imported::{ImportedReports, LeftOut, Run},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -219,7 +219,7 @@ impl<'a> Servers<'a> {
 }
 
 /// Audits imported figures.
-pub fn audit(imported: &Imported, assumptions: Assumptions) -> Audit {
+pub fn audit(imported: &ImportedReports, assumptions: Assumptions) -> Audit {
     let grouped = grouped(&imported.runs);
     let spread = spread(&grouped, assumptions.spread);
     let mut found = checks::AuditFindings::default();

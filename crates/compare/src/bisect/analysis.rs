@@ -3,9 +3,9 @@
 //!
 //! **The question.** A first comparison has to show that BAD is slower than GOOD. Then each step measures the middle
 //! commit, GOOD and BAD in the same heats and asks on which side of the middle between GOOD and BAD it is, on the
-//! logarithm ([`deadheat_stats::versus::midpoint`]). If one commit caused the slowdown, the middle commit is as fast as GOOD or as
-//! slow as BAD, half of the effect away from the line. The line is measured in every heat anew, so a first comparison
-//! that stopped at a lucky figure does not move it, and neither does another machine after a pause.
+//! logarithm ([`deadheat_stats::comparison::midpoint`]). If one commit caused the slowdown, the middle commit is as fast
+//! as GOOD or as slow as BAD, half of the effect away from the line. The line is measured in every heat anew, so a first
+//! comparison that stopped at a lucky figure does not move it, and neither does another machine after a pause.
 //!
 //! **Errors.** With a share of errors α for the whole search and k = ⌈log₂ n⌉ steps, each of the 1 + k comparisons gets
 //! α/(k + 2); what is left is for repeated and additional comparisons, each of which gets half of what the one before it

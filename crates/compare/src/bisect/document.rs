@@ -7,7 +7,7 @@ use deadheat_document::{
 };
 use deadheat_model::{
     Warning,
-    bisect::{Asks, BisectAnswer, BisectRecord, Commit, Question, SCHEMA, SpeedRatio},
+    bisect::{Asks, BisectAnswer, BisectRecord, Commit, FORMAT, Question, SCHEMA, SpeedRatio},
     figure::{
         NONE, capital, counted, list, ratio, ratios, seconds, short_percent, signed, time_option,
         two_digits,
@@ -34,7 +34,7 @@ pub struct BisectReport<'a> {
 }
 
 impl Body for BisectReport<'_> {
-    const FORMAT: &'static str = "deadheat-bisect";
+    const FORMAT: &'static str = FORMAT;
     const SCHEMA: u32 = SCHEMA;
 }
 

@@ -25,7 +25,9 @@ use deadheat_shell::{
     exit::CommandFailure,
     invocation::{self, shown},
 };
-use deadheat_stats::versus::{Metric, Ratio, RatioVerdict, Versus, midpoint::MidpointTest};
+use deadheat_stats::comparison::{
+    ComparisonAnalysis, Metric, Ratio, RatioVerdict, midpoint::MidpointTest,
+};
 
 use super::{
     Folder,
@@ -38,7 +40,7 @@ use crate::{
         ComparisonProgress,
         heats::{PlannedComparison, duel},
     },
-    measured::versus,
+    measured::analyse,
     options::CompareArgs,
 };
 
@@ -296,7 +298,7 @@ impl<'a> Measurer<'a> {
         let Some(MeasuredComparison { folder, record }) = measured else {
             return Ok(None);
         };
-        let found = versus(&record, &folder)
+        let found = analyse(&record, &folder)
             .ok_or_else(|| CommandFailure::no_result("the two commits have no load in common"))?;
         let sides = [&found.a, &found.b].into_iter().enumerate();
         let failed = sides
@@ -376,7 +378,7 @@ impl<'a> Measurer<'a> {
 
 /// What an interrupted comparison of the first two members says, without a verdict; `None`: no heat ended.
 fn so_far(record: &SessionRecord, folder: &Path, names: &[&str]) -> Option<String> {
-    let mut found = versus(record, folder).filter(Versus::has_ratio)?;
+    let mut found = analyse(record, folder).filter(ComparisonAnalysis::has_ratio)?;
     for (side, name) in [&mut found.a, &mut found.b].into_iter().zip(names) {
         side.name = (*name).to_owned();
     }

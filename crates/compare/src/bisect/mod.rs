@@ -18,7 +18,7 @@ use clap::{Arg, Args};
 use deadheat_document::text::Screen;
 use deadheat_model::{
     bisect::{Asks, BisectAnswer, BisectRecord, SCHEMA},
-    record,
+    record::{self, Record, RecordError},
 };
 use deadheat_runner::{files, session::exclusively};
 use deadheat_shell::{
@@ -27,7 +27,9 @@ use deadheat_shell::{
     invocation::{self, shown},
     options::ExplicitOptions,
     output,
+    record_file::RecordFile,
 };
+use serde::Deserialize;
 
 use self::{
     analysis::{Outcome, next, outcome},
@@ -61,18 +63,58 @@ pub fn bisect(args: BisectArgs) -> Result<Exit, CommandFailure> {
     let (record, stopped) = measure(search, &interrupted).map_err(|failure| failure.and(&again))?;
     let rendered =
         |format, screen| self::rendered(&record, &folder, stopped.as_deref(), format, screen);
-    output::data(&rendered(format, output::screen())?)?;
+    data::print(format, &rendered(format, output::screen())?)?;
     files.write(|format| Ok(rendered(format, data::page())?.into_bytes()))?;
     Ok(exit(&outcome(&record)))
 }
 
-/// A search in its folder again, as its record has it.
-pub fn shown_again(folder: &Path, sink: Sink) -> Result<Exit, CommandFailure> {
+/// Writes the report of a search from its folder.
+///
+/// # Errors
+/// When the record cannot be read, or has no report in this format.
+pub fn shown_again(folder: &Path, sink: Sink) -> Result<(), CommandFailure> {
     let (_, record) = read(folder)?;
-    let what = format!("The search of `deadheat bisect` in {}", folder.display());
+    write_again(&record, &typed(folder), folder, sink)
+}
+
+/// Writes the report of a search from the JSON of an earlier report, which contains the record.
+///
+/// # Errors
+/// As for [`shown_again`].
+pub fn shown_again_from(file: &RecordFile, sink: Sink) -> Result<(), CommandFailure> {
+    let reported: ReportedSearch = file.record(SCHEMA).map_err(|error| {
+        CommandFailure::usage(format!(
+            "reading the search in {}: {error}; name the folder of the search",
+            file.path().display()
+        ))
+    })?;
+    write_again(&reported.search, &reported.folder, file.path(), sink)
+}
+
+/// What the JSON of a report has of the search.
+#[derive(Deserialize)]
+struct ReportedSearch {
+    folder: String,
+    search: BisectRecord,
+}
+
+impl Record for ReportedSearch {
+    fn check(&self) -> Result<(), RecordError> {
+        self.search.check()
+    }
+}
+
+/// `folder` is the search's, as the user would type it; `place` is where the record was read from.
+fn write_again(
+    record: &BisectRecord,
+    folder: &str,
+    place: &Path,
+    sink: Sink,
+) -> Result<(), CommandFailure> {
+    let what = format!("The search of `deadheat bisect` in {}", place.display());
     data::must_be_of::<OfDocument>(&what, sink.format)?;
-    let text = rendered(&record, &typed(folder), None, sink.format, sink.screen())?;
-    sink.write(&text).map(|()| Exit::Fine)
+    let text = rendered(record, folder, None, sink.format, sink.screen())?;
+    sink.write(&text)
 }
 
 /// Measures questions until the search is over, one stays undecided, or the user interrupts. Only an interrupted search

@@ -48,10 +48,7 @@ pub(super) struct RunningSearch {
 
 /// Finds the commits that `args` name.
 pub(super) fn plan(mut args: BisectArgs) -> Result<SearchPlan, CommandFailure> {
-    args.measure
-        .other_hosts
-        .read_file(&mut args.explicit)
-        .map_err(CommandFailure::usage)?;
+    args.measure.other_hosts.read_file(&mut args.explicit)?;
     let folder = env::current_dir().map_err(|error| {
         CommandFailure::usage(format!(
             "finding the current folder: {error}; change to one that exists"
@@ -120,10 +117,7 @@ pub(super) fn reopen(
             record.folder.display()
         ))
     })?;
-    args.measure
-        .other_hosts
-        .read_file(&mut args.explicit)
-        .map_err(CommandFailure::usage)?;
+    args.measure.other_hosts.read_file(&mut args.explicit)?;
     Ok(RunningSearch {
         subject: Subject::new(&args, &record.folder)?,
         args,

@@ -133,10 +133,10 @@ impl Subject {
         refuse("a command", args.explicit.in_group::<StacksArgs>().names())?;
         refuse("a command", args.explicit.among(&OF_URLS).names())?;
         refuse("a command", args.explicit.among(&NOT_OF_COMMANDS).names())?;
-        let words = words(&line(&args.command)).map_err(CommandFailure::usage)?;
+        let words = words(&line(&args.command))?;
         // A path may be of a file that the build makes.
         if words.first().is_some_and(|program| !program.contains('/')) {
-            check_program(&words, folder).map_err(CommandFailure::usage)?;
+            check_program(&words, folder)?;
         }
         Ok(Self::Command {
             words,
@@ -365,7 +365,7 @@ mod tests {
             },
             RevisionError::Folder {
                 typed: typed(),
-                reason: "no space left on device".to_owned(),
+                source: io::ErrorKind::StorageFull.into(),
             },
             RevisionError::Reading {
                 typed: typed(),

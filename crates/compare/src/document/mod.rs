@@ -18,9 +18,9 @@ use deadheat_model::{
     comparison::Decide,
     figure::{self, NONE, counted, list, rate, signed},
 };
-use deadheat_stats::versus::{
-    CellId, Check, Compared, Fact, Gate, GateCell, Gated, Method, Metric, Ratio, RatioVerdict,
-    SideFacts, Versus,
+use deadheat_stats::comparison::{
+    CellId, Check, Compared, ComparisonAnalysis, Fact, Gate, GateCell, Gated, Method, Metric,
+    Ratio, RatioVerdict, SideFacts,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,64 +31,74 @@ use self::{
 };
 
 /// The comparison, and what it was checked for.
-pub fn document(versus: &Versus, gate: Option<&Gate>) -> Document {
-    let names = Names::new(versus);
-    let gate = gate.and_then(|gate| gate_sentence(gate, versus, &names.b));
+pub fn document(comparison: &ComparisonAnalysis, gate: Option<&Gate>) -> Document {
+    let names = Names::new(comparison);
+    let gate = gate.and_then(|gate| gate_sentence(gate, comparison, &names.b));
     let (failed, passed): (Vec<_>, Vec<_>) = gate.into_iter().partition(|(failed, _)| *failed);
     let texts = |gate: Vec<(bool, String)>| gate.into_iter().map(|(_, text)| text);
     let lead = Section::lead()
         .paragraphs(texts(passed))
-        .facts([("A", &versus.a.name), ("B", &versus.b.name)])
-        .warnings(texts(failed).chain(warnings(versus)));
-    let not_compared = versus.not_compared.iter();
+        .facts([("A", &comparison.a.name), ("B", &comparison.b.name)])
+        .warnings(texts(failed).chain(warnings(comparison)));
+    let not_compared = comparison.not_compared.iter();
     let not_compared = not_compared.map(|cell| format!("{}: {}", cell.subject, cell.reason));
-    let differences = versus.differences.iter().map(difference);
-    let how = std::iter::once(words::rules(&versus.how, &versus.bounds)).chain(words::how(versus));
-    Document::new(tone(versus), sentence(versus, &names))
+    let differences = comparison.differences.iter().map(difference);
+    let how = std::iter::once(words::rules(&comparison.how, &comparison.bounds))
+        .chain(words::how(comparison));
+    Document::new(tone(comparison), sentence(comparison, &names))
         .section(lead)
-        .sections(of_cells(versus))
-        .sections(of_targets(versus))
+        .sections(of_cells(comparison))
+        .sections(of_targets(comparison))
         .section(Section::toned(Tone::Bad, "Not compared").bullets(not_compared))
-        .section(Section::new("Notes").bullets(notes(&versus.compared)))
+        .section(Section::new("Notes").bullets(notes(&comparison.compared)))
         .section(Section::new("What differs between A and B").bullets(differences))
         .section(
             Section::new("How it was measured and judged")
                 .bullets(how)
                 .details(),
         )
-        .section(side("A", &versus.a))
-        .section(side("B", &versus.b))
-        .section(Section::new("Where").facts(conditions(versus)).details())
-        .section(hint(versus))
+        .section(side("A", &comparison.a))
+        .section(side("B", &comparison.b))
+        .section(
+            Section::new("Where")
+                .facts(conditions(comparison))
+                .details(),
+        )
+        .section(hint(comparison))
 }
 
 /// The verdict, in a sentence.
-pub fn headline(versus: &Versus) -> String {
-    clean(&sentence(versus, &Names::new(versus)))
+pub fn headline(comparison: &ComparisonAnalysis) -> String {
+    clean(&sentence(comparison, &Names::new(comparison)))
 }
 
-fn tone(versus: &Versus) -> Tone {
-    let has = |verdict| versus.compared.iter().any(|cell| cell.verdict == verdict);
+fn tone(comparison: &ComparisonAnalysis) -> Tone {
+    let has = |verdict| {
+        comparison
+            .compared
+            .iter()
+            .any(|cell| cell.verdict == verdict)
+    };
     match () {
-        () if versus.b_failed() || has(RatioVerdict::Worse) => Tone::Bad,
+        () if comparison.b_failed() || has(RatioVerdict::Worse) => Tone::Bad,
         () if has(RatioVerdict::Better) => Tone::Good,
         () => Tone::Plain,
     }
 }
 
-fn warnings(versus: &Versus) -> impl Iterator<Item = String> {
+fn warnings(comparison: &ComparisonAnalysis) -> impl Iterator<Item = String> {
     // The headline has all other failures.
-    let failed = versus.a.failed.as_ref();
-    let failed = failed.filter(|_| versus.b.failed.is_some());
+    let failed = comparison.a.failed.as_ref();
+    let failed = failed.filter(|_| comparison.b.failed.is_some());
     let failed = failed.map(|reason| format!("A failed: {reason}"));
-    let warnings = versus.warnings.iter().map(Warning::in_full);
+    let warnings = comparison.warnings.iter().map(Warning::in_full);
     failed.into_iter().chain(warnings)
 }
 
 /// Sections for loads with one cell: a section for the load and for each rate, with a row for each metric. The deciding
 /// metrics come first.
-fn of_cells(versus: &Versus) -> impl Iterator<Item = Section> {
-    let cells = versus.compared.iter();
+fn of_cells(comparison: &ComparisonAnalysis) -> impl Iterator<Item = Section> {
+    let cells = comparison.compared.iter();
     let cells = cells.filter(|cell| cell.subject.target.is_none());
     cells.flat_map(|cell| {
         let mut rates: Vec<Option<f64>> = Vec::new();
@@ -105,7 +115,7 @@ fn of_cells(versus: &Versus) -> impl Iterator<Item = Section> {
                 Some(per_second) => format!("{} at {}", load(&cell.subject), rate(per_second)),
                 None => load(&cell.subject),
             };
-            section(title, rows.collect(), versus.is_judged())
+            section(title, rows.collect(), comparison.is_judged())
         };
         rates.into_iter().map(of_rate).collect::<Vec<_>>()
     })
@@ -113,10 +123,10 @@ fn of_cells(versus: &Versus) -> impl Iterator<Item = Section> {
 
 /// Sections for loads with several stacks: a section for each load and metric, with a row for each stack. The deciding
 /// metrics come first.
-fn of_targets(versus: &Versus) -> Vec<Section> {
+fn of_targets(comparison: &ComparisonAnalysis) -> Vec<Section> {
     let mut sections: Vec<(bool, Section)> = Vec::new();
     for metric in Metric::ALL {
-        for cells in versus
+        for cells in comparison
             .compared
             .chunk_by(|one, next| load(&one.subject) == load(&next.subject))
         {
@@ -135,7 +145,7 @@ fn of_targets(versus: &Versus) -> Vec<Section> {
                 continue;
             };
             let title = format!("{}: {}", load(&cell.subject), words::title(metric));
-            let section = section(title, rows, versus.is_judged());
+            let section = section(title, rows, comparison.is_judged());
             sections.push((decides, if decides { section } else { section.details() }));
         }
     }
@@ -231,9 +241,14 @@ fn side(letter: &str, side: &SideFacts) -> Section {
 }
 
 /// The machine, and the folders of the records.
-fn conditions(versus: &Versus) -> Vec<(&str, &str)> {
-    let records = folder(versus).map(|folder| ("records", folder));
-    versus.conditions.iter().map(fact).chain(records).collect()
+fn conditions(comparison: &ComparisonAnalysis) -> Vec<(&str, &str)> {
+    let records = folder(comparison).map(|folder| ("records", folder));
+    comparison
+        .conditions
+        .iter()
+        .map(fact)
+        .chain(records)
+        .collect()
 }
 
 fn fact(fact: &Fact) -> (&str, &str) {
@@ -246,17 +261,17 @@ fn fact(fact: &Fact) -> (&str, &str) {
 }
 
 /// The folder with the records, if it was measured here.
-fn folder(versus: &Versus) -> Option<&str> {
-    match &versus.how {
+fn folder(comparison: &ComparisonAnalysis) -> Option<&str> {
+    match &comparison.how {
         Method::Heats { folder, .. } => Some(folder),
         Method::Sessions | Method::Runs { .. } => None,
     }
 }
 
-fn hint(versus: &Versus) -> Section {
-    match folder(versus) {
+fn hint(comparison: &ComparisonAnalysis) -> Section {
+    match folder(comparison) {
         Some(folder) => Section::hint()
-            .aside(words::effort(&versus.how))
+            .aside(words::effort(&comparison.how))
             .aside(Some(format!("Records: {folder}")))
             .aside(Some(format!("Details: deadheat report {folder} --details"))),
         None => Section::hint().aside(Some(
@@ -269,9 +284,9 @@ fn hint(versus: &Versus) -> Section {
 ///
 /// # Errors
 /// When the template does not fit the document.
-pub fn html(versus: &Versus, gate: Option<&Gate>) -> Result<String, ReportError> {
-    let json = json(versus, gate)?;
-    let command = match folder(versus) {
+pub fn html(comparison: &ComparisonAnalysis, gate: Option<&Gate>) -> Result<String, ReportError> {
+    let json = json(comparison, gate)?;
+    let command = match folder(comparison) {
         Some(folder) => format!("deadheat report {folder} -o compare.json"),
         None => "deadheat compare … -o compare.json".to_owned(),
     };
@@ -282,7 +297,7 @@ pub fn html(versus: &Versus, gate: Option<&Gate>) -> Result<String, ReportError>
         &json,
     );
     let shell = Shell::new(vec![file]);
-    document(versus, gate).html_in(&Frame::new("deadheat-compare", shell))
+    document(comparison, gate).html_in(&Frame::new("deadheat-compare", shell))
 }
 
 /// The result of `deadheat compare`, unrounded. Shares and levels are from 0 to 1.
@@ -294,7 +309,7 @@ pub struct CompareReport<'a> {
     /// without these options.
     gate: Option<&'a Gate>,
     #[serde(flatten)]
-    versus: &'a Versus,
+    comparison: &'a ComparisonAnalysis,
 }
 
 impl Body for CompareReport<'_> {
@@ -303,23 +318,23 @@ impl Body for CompareReport<'_> {
 }
 
 /// The comparison as JSON over several lines that end with a newline.
-pub fn json(versus: &Versus, gate: Option<&Gate>) -> Result<String, ReportError> {
+pub fn json(comparison: &ComparisonAnalysis, gate: Option<&Gate>) -> Result<String, ReportError> {
     json::json(&CompareReport {
-        headline: headline(versus),
+        headline: headline(comparison),
         gate,
-        versus,
+        comparison,
     })
 }
 
 /// Whether a check fails, and why; `None` if no check was asked for.
-fn gate_sentence(gate: &Gate, versus: &Versus, b: &str) -> Option<(bool, String)> {
+fn gate_sentence(gate: &Gate, comparison: &ComparisonAnalysis, b: &str) -> Option<(bool, String)> {
     let is_asked = gate.check != Check::default();
-    is_asked.then(|| (gate.failed, sentences(gate, versus, b).join(" ")))
+    is_asked.then(|| (gate.failed, sentences(gate, comparison, b).join(" ")))
 }
 
-fn sentences(gate: &Gate, versus: &Versus, b: &str) -> Vec<String> {
-    let is_judged = versus.is_judged();
-    let asked = GateQuestion::new(gate, versus);
+fn sentences(gate: &Gate, comparison: &ComparisonAnalysis, b: &str) -> Vec<String> {
+    let is_judged = comparison.is_judged();
+    let asked = GateQuestion::new(gate, comparison);
     let of = |asked: GateQuestion, is: Gated| -> Option<String> {
         let cells = gate.cells.iter();
         let cells = cells.filter(|cell| cell.is == is && asked.is_about(cell));
@@ -387,7 +402,7 @@ struct GateQuestion {
 }
 
 impl GateQuestion {
-    fn new(gate: &Gate, versus: &Versus) -> Vec<Self> {
+    fn new(gate: &Gate, comparison: &ComparisonAnalysis) -> Vec<Self> {
         let Check {
             fail_if_slower,
             fail_if_costlier,
@@ -400,7 +415,7 @@ impl GateQuestion {
                 .map(|(of_cost, bound)| Self { of_cost, bound })
                 .collect();
         }
-        let of_cost = versus
+        let of_cost = comparison
             .compared
             .first()
             .is_some_and(|cell| cell.decide == Decide::Cpu);

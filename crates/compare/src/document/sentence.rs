@@ -7,8 +7,8 @@ use deadheat_model::{
     figure::{self, counted, list, rate, signed},
 };
 use deadheat_stats::{
+    comparison::{Compared, ComparisonAnalysis, Ended, Method, Metric, Ratio, RatioVerdict},
     sequential::Design,
-    versus::{Compared, Ended, Method, Metric, Ratio, RatioVerdict, Versus},
 };
 use textwrap::core::display_width;
 
@@ -27,8 +27,8 @@ pub(super) struct Names {
 impl Names {
     /// The names of both sides without what they end with alike ("--port $PORT", the path of two URLs); A and B if
     /// these are too long or do not differ.
-    pub(super) fn new(versus: &Versus) -> Self {
-        let (a, b) = (clean(&versus.a.name), clean(&versus.b.name));
+    pub(super) fn new(comparison: &ComparisonAnalysis) -> Self {
+        let (a, b) = (clean(&comparison.a.name), clean(&comparison.b.name));
         let (a, b) = distinct(a.trim(), b.trim());
         let fits = |name: &str| (1..=LONGEST_NAME).contains(&display_width(name));
         if a != b && fits(a) && fits(b) {
@@ -80,26 +80,26 @@ fn host(url: &str) -> Option<(&str, (&str, &str))> {
 }
 
 /// The verdict.
-pub(super) fn sentence(versus: &Versus, names: &Names) -> String {
+pub(super) fn sentence(comparison: &ComparisonAnalysis, names: &Names) -> String {
     let Names { a, b } = names;
-    if let Some(reason) = &versus.b.failed {
+    if let Some(reason) = &comparison.b.failed {
         return format!("{} failed: {reason}.", with_letter(b, "B"));
     }
-    if let Some(reason) = &versus.a.failed {
+    if let Some(reason) = &comparison.a.failed {
         return format!(
             "{} failed, so there is nothing to compare {b} with: {reason}.",
             with_letter(a, "A")
         );
     }
-    let failed = versus.not_compared.iter();
+    let failed = comparison.not_compared.iter();
     let also = match failed.filter(|cell| cell.b_failed).count() {
         0 => String::new(),
         count => format!(" {b} failed in {}.", counted(count, "cell")),
     };
-    let verdict = match versus.compared.as_slice() {
-        _ if !versus.has_ratio() => nothing(versus),
-        cells if !versus.is_judged() => without_verdict(versus, cells, names),
-        [cell] => of_one(cell, names, versus.is_change),
+    let verdict = match comparison.compared.as_slice() {
+        _ if !comparison.has_ratio() => nothing(comparison),
+        cells if !comparison.is_judged() => without_verdict(comparison, cells, names),
+        [cell] => of_one(cell, names, comparison.is_change),
         cells => of_many(cells, names),
     };
     verdict + &also
@@ -115,12 +115,12 @@ fn with_letter(name: &str, letter: &str) -> String {
 }
 
 /// Why there is no figure.
-pub fn nothing(versus: &Versus) -> String {
-    let why = match &versus.how {
-        Method::Heats { heats: 0, .. } if versus.compared.is_empty() => {
+pub fn nothing(comparison: &ComparisonAnalysis) -> String {
+    let why = match &comparison.how {
+        Method::Heats { heats: 0, .. } if comparison.compared.is_empty() => {
             ": it was stopped before the first heat ended"
         }
-        _ if versus.compared.is_empty() => "",
+        _ if comparison.compared.is_empty() => "",
         Method::Heats { .. } => ": no heat has slices of both sides that count",
         Method::Sessions | Method::Runs { .. } => ": both sides have no figure in common",
     };
@@ -128,13 +128,13 @@ pub fn nothing(versus: &Versus) -> String {
 }
 
 /// What was measured before it was stopped. Nothing in it is a verdict.
-fn without_verdict(versus: &Versus, cells: &[Compared], names: &Names) -> String {
+fn without_verdict(comparison: &ComparisonAnalysis, cells: &[Compared], names: &Names) -> String {
     let Method::Heats {
         design,
         heats,
         ended,
         ..
-    } = &versus.how
+    } = &comparison.how
     else {
         return String::new();
     };

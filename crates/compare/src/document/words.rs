@@ -5,10 +5,12 @@ use deadheat_model::figure::{
     self, bytes, counted, figure, list, ratio, ratios, seconds, setting, signed, span,
 };
 use deadheat_stats::{
+    comparison::{
+        Bounds, ComparisonAnalysis, Direction, Ended, Method, Metric, Ratio, RatioVerdict,
+    },
     heats::{recorded::SliceLengths, unseen_starts},
     interval::Interval,
     sequential::Design,
-    versus::{Bounds, Direction, Ended, Method, Metric, Ratio, RatioVerdict, Versus},
 };
 
 /// A metric's name, with what it is.
@@ -167,9 +169,9 @@ pub(super) fn effort(how: &Method) -> Option<String> {
 }
 
 /// How both sides were measured and tested, a sentence or two each.
-pub(super) fn how(versus: &Versus) -> Vec<String> {
-    let alpha = setting(versus.bounds.alpha);
-    match &versus.how {
+pub(super) fn how(comparison: &ComparisonAnalysis) -> Vec<String> {
+    let alpha = setting(comparison.bounds.alpha);
+    match &comparison.how {
         Method::Sessions => vec![
             "The two sessions were measured at two times and share no heats, so that whatever the machine did differently \
              then is in every ratio. Where both measured the null server, B differs only by more than that did between \
@@ -178,7 +180,7 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
             format!(
                 "Unpaired: Welch's t on the logarithms of each heat's figure. Over all cells of a metric the error stays \
                  at {alpha} by Holm's method; each interval has the level at which that tests it ({} or more).",
-                level(1.0 - versus.bounds.alpha)
+                level(1.0 - comparison.bounds.alpha)
             ),
         ],
         Method::Runs { a, b } => vec![format!(
@@ -220,10 +222,10 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
                 )
             }));
             if let Some(look) = look {
-                let tested = versus.compared.iter().map(|cell| cell.tested);
+                let tested = comparison.compared.iter().map(|cell| cell.tested);
                 let tested = tested.max().unwrap_or_default().max(1);
-                let parts = versus.compared.len().max(1) * tested;
-                let cells = match (versus.compared.len(), tested) {
+                let parts = comparison.compared.len().max(1) * tested;
+                let cells = match (comparison.compared.len(), tested) {
                     (0 | 1, 1) => String::new(),
                     (cells, 1) => format!(", split over {cells} cells"),
                     (0 | 1, _) => format!(", split over the {tested} ratios that are tested"),
@@ -232,22 +234,22 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
                     }
                 };
                 told.push(format!(
-                    "The figures are of the look after {}, which spends {}{cells}: its intervals have a level of {}.",
+                    "The figures are of the checkpoint after {}, which spends {}{cells}: its intervals have a level of {}.",
                     counted(look.heats as usize, "heat"),
                     setting(look.spends),
                     level(1.0 - look.spends / parts as f64),
                 ));
-                if decides_in_open_loop(versus) {
-                    told.push(open_loop(&versus.bounds));
+                if decides_in_open_loop(comparison) {
+                    told.push(open_loop(&comparison.bounds));
                 }
             } else {
                 told.push(format!(
                     "The figures are of all complete heats, and none is a verdict. Their intervals are those of a fixed \
                      number of heats, each at {} on its own: they show how precise a figure is.",
-                    level(1.0 - versus.bounds.alpha)
+                    level(1.0 - comparison.bounds.alpha)
                 ));
             }
-            told.extend(scatter(versus));
+            told.extend(scatter(comparison));
             told.push(unseen_starts(*starts as usize));
             told.push(self::ended(*ended).to_owned());
             told
@@ -256,8 +258,8 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
 }
 
 /// The spread between heats.
-fn scatter(versus: &Versus) -> Option<String> {
-    let deciding = versus.compared.iter();
+fn scatter(comparison: &ComparisonAnalysis) -> Option<String> {
+    let deciding = comparison.compared.iter();
     let deciding = deciding.filter_map(|cell| cell.deciding().first());
     let spreads = deciding.filter_map(|ratio| ratio.spread.map(setting));
     let spreads: Vec<String> = spreads.collect();
@@ -280,8 +282,8 @@ fn in_slices(slices: SliceLengths) -> String {
 }
 
 /// Whether response times of an open loop without a closed one decide.
-fn decides_in_open_loop(versus: &Versus) -> bool {
-    let mut deciding = versus.compared.iter().flat_map(|cell| cell.deciding());
+fn decides_in_open_loop(comparison: &ComparisonAnalysis) -> bool {
+    let mut deciding = comparison.compared.iter().flat_map(|cell| cell.deciding());
     deciding.any(|ratio| ratio.metric.is_response_time() && ratio.per_second.is_none())
 }
 
@@ -304,12 +306,12 @@ fn looks(design: &Design, alpha: &str) -> String {
         .collect();
     match heats.as_slice() {
         [one] => format!(
-            "It was to be looked at once, after {one} heats, as declared beforehand: all of the {alpha} of error is \
-             that look's."
+            "It was to be judged once, after {one} heats, as declared beforehand: all of the {alpha} of error is \
+             that checkpoint's."
         ),
         _ => format!(
-            "It was to be looked at after {} heats, as declared beforehand. {alpha} of error are spent over these \
-             looks, less at the early ones (Kim & DeMets 1987), so looking often adds no errors.",
+            "It was to be judged after {} heats, as declared beforehand. {alpha} of error are spent over these \
+             checkpoints, less at the early ones (Kim & DeMets 1987), so judging often adds no errors.",
             list(&heats)
         ),
     }
@@ -320,13 +322,13 @@ const fn ended(ended: Ended) -> &'static str {
         Ended::Decided => {
             "It ended because the question had its answer in every cell, or could not get one."
         }
-        Ended::LooksTaken => "It ended with the last of the declared looks.",
+        Ended::LooksTaken => "It ended with the last of the declared checkpoints.",
         Ended::Budget => {
-            "It ended because its budget was used up before the last declared look; what the looks had left of the \
-             error was spent at its end."
+            "It ended because its budget was used up before the last declared checkpoint; what the checkpoints had left \
+             of the error was spent at its end."
         }
         Ended::Interrupted => {
-            "It was interrupted. No look was taken for that, because whoever interrupts may have seen the figures."
+            "It was interrupted. That is no checkpoint: whoever interrupts may have seen the figures."
         }
         Ended::Lost => {
             "It did not come to its end: a host was lost, or Deadheat was killed or is still measuring."

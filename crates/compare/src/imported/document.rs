@@ -9,16 +9,16 @@ use deadheat_document::{
 use deadheat_model::{
     Warning,
     figure::{NONE, count, counted, figure, seconds},
-    imported::{ENOUGH_RUNS, Imported, Run, RunFigures},
+    imported::{ENOUGH_RUNS, ImportedReports, Run, RunFigures},
 };
-use deadheat_stats::versus::{RatioVerdict, tool_runs::RunsVersus};
+use deadheat_stats::comparison::{RatioVerdict, tool_runs::RunsComparison};
 use serde::Serialize;
 
 /// What was read as JSON over several lines that end with a newline; `deadheat import` reads it back.
 ///
 /// # Errors
 /// When a figure cannot be written.
-pub fn json(imported: &Imported) -> Result<String, ReportError> {
+pub fn json(imported: &ImportedReports) -> Result<String, ReportError> {
     Ok(serde_json::to_string_pretty(imported)? + "\n")
 }
 
@@ -145,7 +145,7 @@ const COLUMNS: [FigureColumn; 7] = [
 const MAX_NAMED: usize = 6;
 
 /// What was read.
-pub fn document(imported: &Imported) -> Document {
+pub fn document(imported: &ImportedReports) -> Document {
     let tables: Vec<&[Run]> = imported.runs.chunk_by(is_of_one_table).collect();
     let warnings = imported.warnings.iter().map(Warning::in_full);
     let not_read = imported.left_out.iter().map(|left| {
@@ -247,8 +247,12 @@ pub struct SideNames<'a> {
 }
 
 /// The comparison as it is shown, the verdict first, with what speaks against the figures of each side.
-pub fn versus(sides: SideNames<'_>, versus: &RunsVersus, [a, b]: [&Imported; 2]) -> Document {
-    let throughput = &versus.throughput;
+pub fn comparison(
+    sides: SideNames<'_>,
+    comparison: &RunsComparison,
+    [a, b]: [&ImportedReports; 2],
+) -> Document {
+    let throughput = &comparison.throughput;
     let side = |name: &str, runs: usize| format!("{name} ({})", counted(runs, "run"));
     let interval = throughput.interval.map_or_else(
         || NONE.to_owned(),
@@ -268,7 +272,7 @@ pub fn versus(sides: SideNames<'_>, versus: &RunsVersus, [a, b]: [&Imported; 2])
         &figure(throughput.ratio),
         &interval,
     ]);
-    for time in &versus.times {
+    for time in &comparison.times {
         table.row([
             time.name,
             &seconds(time.a_ms / 1e3),
@@ -282,20 +286,20 @@ pub fn versus(sides: SideNames<'_>, versus: &RunsVersus, [a, b]: [&Imported; 2])
         warnings.map(move |warning| format!("{side}: {}", warning.in_full()))
     });
     let of_both = a.warnings.iter().chain(&b.warnings).map(Warning::in_full);
-    let own = versus.warnings.iter().map(Warning::in_full);
+    let own = comparison.warnings.iter().map(Warning::in_full);
     let lead = Section::lead()
         .facts([
             ("A", side(sides.a, throughput.heats_a)),
             ("B", side(sides.b, throughput.heats_b)),
         ])
         .warnings(own.chain(of_runs).chain(of_both));
-    Document::new(Tone::Plain, versus_headline(versus))
+    Document::new(Tone::Plain, comparison_headline(comparison))
         .section(lead)
         .section(Section::new("B against A").table(table))
 }
 
-fn versus_headline(versus: &RunsVersus) -> String {
-    let throughput = &versus.throughput;
+fn comparison_headline(comparison: &RunsComparison) -> String {
+    let throughput = &comparison.throughput;
     let times = format!("{} times A's throughput", figure(throughput.ratio));
     match throughput.verdict {
         RatioVerdict::Better => format!("B is faster: {times}."),
@@ -322,7 +326,7 @@ fn versus_headline(versus: &RunsVersus) -> String {
 struct RunsReport<'a> {
     sides: SideNames<'a>,
     #[serde(flatten)]
-    versus: &'a RunsVersus,
+    comparison: &'a RunsComparison,
 }
 
 impl Body for RunsReport<'_> {
@@ -334,6 +338,9 @@ impl Body for RunsReport<'_> {
 ///
 /// # Errors
 /// When a figure cannot be written.
-pub fn versus_json(sides: SideNames<'_>, versus: &RunsVersus) -> Result<String, ReportError> {
-    json::json(&RunsReport { sides, versus })
+pub fn comparison_json(
+    sides: SideNames<'_>,
+    comparison: &RunsComparison,
+) -> Result<String, ReportError> {
+    json::json(&RunsReport { sides, comparison })
 }

@@ -30,8 +30,8 @@ use deadheat_shell::{
     output,
 };
 use deadheat_stats::{
+    comparison::{Check, ComparisonAnalysis, alternating::Duel},
     heats::allocation,
-    versus::{Check, Versus, alternating::Duel},
 };
 
 use super::{
@@ -41,7 +41,7 @@ use super::{
 };
 use crate::{
     bounds, check,
-    measured::{self, versus, waiting},
+    measured::{self, analyse, waiting},
     options::CompareArgs,
 };
 
@@ -65,7 +65,7 @@ pub(super) fn measure(
     options: SessionOptions,
     args: &CompareArgs,
     interrupted: &Arc<AtomicBool>,
-) -> Result<Option<Versus>, CommandFailure> {
+) -> Result<Option<ComparisonAnalysis>, CommandFailure> {
     let comparison = named(comparison, args);
     let planned = PlannedComparison::new(comparison, options, args, bounds(args).alpha)?;
     let described = planned.described();
@@ -78,7 +78,7 @@ pub(super) fn measure(
     }
     output::note(&data::as_note(&described));
     let (folder, _) = planned.run(duel, ComparisonProgress::default(), interrupted)?;
-    versus_in(&folder).map(Some)
+    comparison_in(&folder).map(Some)
 }
 
 /// The comparison with the names that the user gave the sides.
@@ -94,9 +94,9 @@ fn named(mut comparison: Comparison, args: &CompareArgs) -> Comparison {
 }
 
 /// B compared with A, by the session in `folder`.
-pub(super) fn versus_in(folder: &Path) -> Result<Versus, CommandFailure> {
+pub(super) fn comparison_in(folder: &Path) -> Result<ComparisonAnalysis, CommandFailure> {
     let record = read_session(folder).map_err(CommandFailure::no_result)?;
-    versus(&record, folder).ok_or_else(|| {
+    analyse(&record, folder).ok_or_else(|| {
         CommandFailure::no_result(
             "the two sides have no load in common; choose another one with --workload",
         )
@@ -147,7 +147,7 @@ impl PlannedComparison {
         options.heats.alpha = alpha;
         options.budget = looks.budget;
         let plan = heats::draft(&options, &AtLooks::at(looks.heats()));
-        other_hosts::check(&args.measure.other_hosts, &plan).map_err(CommandFailure::usage)?;
+        other_hosts::check(&args.measure.other_hosts, &plan)?;
         Ok(Self {
             options,
             looks,
@@ -339,7 +339,7 @@ fn described(options: &SessionOptions, plan: &Plan, looks: &Looks, turn: Duratio
     entries.extend([
         ("generator", waiting(plan)),
         ("decides", decides(options).to_owned()),
-        ("looks", format!("{}{few}", looks.describe())),
+        ("checkpoints", format!("{}{few}", looks.describe())),
     ]);
     entries.extend(hosts(plan));
     entries.extend([("CPUs", pinning(plan)), ("seed", plan.seed.to_string())]);

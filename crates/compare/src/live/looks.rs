@@ -117,7 +117,7 @@ impl Looks {
         let fit = args.looks.partition_point(|look| *look <= heats);
         match fit {
             0 => {
-                let what = format!("the first look is after {}", args.looks[0]);
+                let what = format!("the first checkpoint is after {}", args.looks[0]);
                 Err(short(budget, args.looks[0], &what))
             }
             fit => Ok(Self {

@@ -28,8 +28,8 @@ use deadheat_shell::{
     invocation, output,
 };
 use deadheat_stats::{
+    comparison::ComparisonAnalysis,
     heats::{Quantity, recorded::figures},
-    versus::Versus,
 };
 
 use self::words::{check_program, shown, without_secrets, words};
@@ -41,7 +41,7 @@ use crate::{
 /// The outcome of a measurement.
 pub(super) enum MeasureOutcome {
     /// B compared with A.
-    Versus(Box<Versus>),
+    Comparison(Box<ComparisonAnalysis>),
     /// No comparison: only a plan was requested, or the failure has been reported.
     Nothing(Exit),
 }
@@ -49,14 +49,14 @@ pub(super) enum MeasureOutcome {
 /// Measures both sides until every cell has a verdict at a look, or looks or budget end. Nothing after `--dry-run`,
 /// which has printed the plan.
 pub(super) fn measure(live: &Live, args: &CompareArgs) -> Result<MeasureOutcome, CommandFailure> {
-    let versus = match live {
+    let comparison = match live {
         Live::Urls { .. } => urls(args),
         Live::Commands { a, b } => commands([a, b], args),
         Live::Stacks { a, b } => stacks::measure(a, b, args),
     };
     Ok(
-        versus?.map_or(MeasureOutcome::Nothing(Exit::Fine), |versus| {
-            MeasureOutcome::Versus(Box::new(versus))
+        comparison?.map_or(MeasureOutcome::Nothing(Exit::Fine), |comparison| {
+            MeasureOutcome::Comparison(Box::new(comparison))
         }),
     )
 }
@@ -70,13 +70,13 @@ pub(crate) fn session(
     let mut workloads = base.workloads.iter();
     let needs_database = workloads.any(|one| one.manifest.oracle.needs_database());
     Ok(SessionOptions {
-        hosts: hosts(&args.other_hosts, starts, needs_database).map_err(CommandFailure::usage)?,
+        hosts: hosts(&args.other_hosts, starts, needs_database)?,
         ..args.heat.session(base)
     })
 }
 
 /// Compares servers that run. These have their CPUs already.
-fn urls(args: &CompareArgs) -> Result<Option<Versus>, CommandFailure> {
+fn urls(args: &CompareArgs) -> Result<Option<ComparisonAnalysis>, CommandFailure> {
     let server = |typed: &str| {
         let (name, load) = loads::of_url(typed, args)?;
         let load = Box::new(load);
@@ -91,16 +91,19 @@ fn urls(args: &CompareArgs) -> Result<Option<Versus>, CommandFailure> {
 }
 
 /// Compares servers that are started for each heat.
-fn commands(commands: [&String; 2], args: &CompareArgs) -> Result<Option<Versus>, CommandFailure> {
+fn commands(
+    commands: [&String; 2],
+    args: &CompareArgs,
+) -> Result<Option<ComparisonAnalysis>, CommandFailure> {
     let folder = env::current_dir().map_err(|error| {
         CommandFailure::usage(format!(
             "finding the current folder: {error}; change to one that exists"
         ))
     })?;
     let server = |command: &String| {
-        let words = words(command).map_err(CommandFailure::usage)?;
+        let words = words(command)?;
         let load = Box::new(loads::of_command(args)?);
-        check_program(&words, &folder).map_err(CommandFailure::usage)?;
+        check_program(&words, &folder)?;
         let kind = ContenderKind::Command {
             command: ComparedCommand {
                 words,
@@ -118,7 +121,7 @@ fn compare(
     sides: [(String, ContenderKind); 2],
     pinning: Option<PinningMode>,
     args: &CompareArgs,
-) -> Result<Option<Versus>, CommandFailure> {
+) -> Result<Option<ComparisonAnalysis>, CommandFailure> {
     // Compares the commands as typed, because the record has them without passwords.
     let alike = same_server_note(&sides[0].1, &sides[1].1);
     let contender = |side: Side, (name, kind)| Contender {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadheat_bench::{
     doctor, meant, select,
-    setup::{Missing, looking},
+    setup::{MissingStacks, looking},
 };
 use deadheat_model::{
     LoadPoint, TargetId,
@@ -18,7 +18,7 @@ use deadheat_runner::{
     session::{self, SelectedTarget, SessionOptions},
 };
 use deadheat_shell::{exit::CommandFailure, invocation, output};
-use deadheat_stats::versus::Versus;
+use deadheat_stats::comparison::ComparisonAnalysis;
 
 use super::{heats::measure as measure_heats, session as session_of};
 use crate::{options::CompareArgs, resolve::StackAt};
@@ -30,7 +30,7 @@ pub(super) fn measure(
     a: &StackAt,
     b: &StackAt,
     args: &CompareArgs,
-) -> Result<Option<Versus>, CommandFailure> {
+) -> Result<Option<ComparisonAnalysis>, CommandFailure> {
     let catalogue = select::catalogue(&args.stacks.place)?;
     let workloads = match args.stacks.workload.as_slice() {
         [] => vec![WORKLOAD.to_owned()],
@@ -85,7 +85,7 @@ fn check_toolchains(
     interrupted: &AtomicBool,
 ) -> Result<(), CommandFailure> {
     let missing = looking(2, |tell| session::survey(options, interrupted, tell));
-    let missing = Missing::new(missing);
+    let missing = MissingStacks::new(missing);
     if missing.is_empty() {
         return Ok(());
     }

@@ -8,25 +8,26 @@ use deadheat_runner::{
     prepare::search_path,
     secret::{HIDDEN, header_value, without_password},
 };
+use deadheat_shell::exit::CommandFailure;
 
 /// Shell operators that appear as separate words.
 const OF_A_SHELL: [&str; 8] = ["&&", "||", "|", ";", "&", ">", "<", ">>"];
 
 /// The words of `command`, quoted as for a shell. There is no shell behind it: one would be a process more in every
 /// figure.
-pub(crate) fn words(command: &str) -> Result<Vec<String>, String> {
+pub(crate) fn words(command: &str) -> Result<Vec<String>, CommandFailure> {
     let typed = command;
     let command = &shown(command);
     let shown = format!("cmd:{command}");
     let Some(words) = shlex::split(typed) else {
-        return Err(format!(
+        return Err(CommandFailure::usage(format!(
             "{shown}: a quotation mark is not closed, or a backslash is the last"
-        ));
+        )));
     };
     let Some(program) = words.first() else {
-        return Err(format!(
+        return Err(CommandFailure::usage(format!(
             "{shown} names no command; write it like 'cmd:./server --port $PORT'"
-        ));
+        )));
     };
     let with_shell = format!(
         "cmd:sh -c {}",
@@ -36,21 +37,21 @@ pub(crate) fn words(command: &str) -> Result<Vec<String>, String> {
         .iter()
         .find(|word| OF_A_SHELL.contains(&word.as_str()))
     {
-        return Err(format!(
+        return Err(CommandFailure::usage(format!(
             "{shown}: `{word}` is for a shell, and there is none; if one is needed, write it like {with_shell}"
-        ));
+        )));
     }
     if program.contains('=') && !program.contains('/') {
-        return Err(format!(
+        return Err(CommandFailure::usage(format!(
             "{shown}: variables are set by env, like cmd:env {command}"
-        ));
+        )));
     }
     Ok(words)
 }
 
 /// Refuses a command whose program does not exist or cannot be run, before anything is started. `folder` is the one
 /// that it runs in.
-pub(crate) fn check_program(words: &[String], folder: &Path) -> Result<(), String> {
+pub(crate) fn check_program(words: &[String], folder: &Path) -> Result<(), CommandFailure> {
     let Some(program) = program(words) else {
         return Ok(());
     };
@@ -60,11 +61,11 @@ pub(crate) fn check_program(words: &[String], folder: &Path) -> Result<(), Strin
         }
         let here = folder.join(program).is_file();
         let here = here.then(|| format!(" Did you mean 'cmd:./{program}'?"));
-        return Err(format!(
+        return Err(CommandFailure::usage(format!(
             "cmd:{program}: there is no program `{program}` in any folder of PATH ({}).{}",
             search_path(),
             here.unwrap_or_default()
-        ));
+        )));
     }
     let path = folder.join(program);
     let why = match () {
@@ -78,7 +79,10 @@ pub(crate) fn check_program(words: &[String], folder: &Path) -> Result<(), Strin
         },
         () => return Ok(()),
     };
-    Err(format!("cmd:{program}: {} {why}", path.display()))
+    Err(CommandFailure::usage(format!(
+        "cmd:{program}: {} {why}",
+        path.display()
+    )))
 }
 
 /// The word that names the program: also the one that `env` starts. `None`: it is known only when the server starts.
@@ -194,7 +198,7 @@ mod tests {
             "$SERVER x",
             "env -i sh",
         ] {
-            assert_eq!(checked(good), Ok(()), "{good}");
+            assert!(checked(good).is_ok(), "{good}");
         }
         for (wrong, expected) in [
             (
@@ -207,7 +211,7 @@ mod tests {
             ("./no-such-file", "does not exist"),
             ("./", "is a folder"),
         ] {
-            let error = checked(wrong).unwrap_err();
+            let error = checked(wrong).unwrap_err().to_string();
             assert!(error.contains(expected), "{wrong}: {error}");
         }
     }
@@ -231,7 +235,7 @@ mod tests {
             "A=1 ./a x://s3cret",
             "./a 'x://s3cret",
         ] {
-            let error = words(command).unwrap_err();
+            let error = words(command).unwrap_err().to_string();
             assert!(!error.contains("s3cret"), "{error}");
         }
     }
@@ -245,7 +249,7 @@ mod tests {
             ("a 'b", "not closed"),
             ("  ", "names no command"),
         ] {
-            let error = words(command).unwrap_err();
+            let error = words(command).unwrap_err().to_string();
             assert!(error.contains(expected), "{command}: {error}");
         }
     }

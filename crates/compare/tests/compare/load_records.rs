@@ -2,7 +2,7 @@
 
 use deadheat_compare::analysis::{biasing_differences, compare};
 use deadheat_model::{LoadRecord, Schedule};
-use deadheat_stats::versus::{Bounds, Check, Metric, RatioVerdict, Versus};
+use deadheat_stats::comparison::{Bounds, Check, ComparisonAnalysis, Metric, RatioVerdict};
 
 use crate::load_fixture::{closed_fine, nothing_answered};
 
@@ -25,12 +25,12 @@ fn runs(minutes: &[u32], speed: f64) -> Vec<LoadRecord> {
         .collect()
 }
 
-fn versus(a: &[LoadRecord], b: &[LoadRecord]) -> Versus {
+fn comparison(a: &[LoadRecord], b: &[LoadRecord]) -> ComparisonAnalysis {
     compare(("a", a), ("b", b), Bounds::default())
 }
 
-fn verdict(versus: &Versus) -> RatioVerdict {
-    versus.compared[0].verdict
+fn verdict(comparison: &ComparisonAnalysis) -> RatioVerdict {
+    comparison.compared[0].verdict
 }
 
 const DECIDED: Check = Check {
@@ -41,15 +41,15 @@ const DECIDED: Check = Check {
 
 #[test]
 fn one_run_each_shows_the_ratio_and_has_no_verdict() {
-    let versus = versus(&[run(0, 1.0)], &[run(1, 0.5)]);
-    let ratio = &versus.compared[0].ratios[0];
+    let comparison = comparison(&[run(0, 1.0)], &[run(1, 0.5)]);
+    let ratio = &comparison.compared[0].ratios[0];
     assert_eq!(ratio.metric, Metric::Throughput);
     assert!((ratio.ratio - 0.5).abs() < 0.01, "{ratio:?}");
     assert!(ratio.interval.is_none() && ratio.p.is_none());
-    assert_eq!(verdict(&versus), RatioVerdict::NotEnoughData);
-    let note = &versus.compared[0].notes[0].sentence;
+    assert_eq!(verdict(&comparison), RatioVerdict::NotEnoughData);
+    let note = &comparison.compared[0].notes[0].sentence;
     assert!(note.contains("1 of A and 1 of B"), "{note}");
-    assert!(versus.gate(DECIDED).failed && !versus.gate(Check::default()).failed);
+    assert!(comparison.gate(DECIDED).failed && !comparison.gate(Check::default()).failed);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn runs_in_turn_have_a_verdict() {
         (1.1, RatioVerdict::Better),
     ];
     for (speed, expected) in cases {
-        let found = versus(&a, &runs(&[1, 3, 5, 7], speed));
+        let found = comparison(&a, &runs(&[1, 3, 5, 7], speed));
         assert_eq!(verdict(&found), expected, "{found:#?}");
     }
 }
@@ -69,10 +69,10 @@ fn runs_in_turn_have_a_verdict() {
 #[test]
 fn runs_that_are_not_in_turn_have_none() {
     let a = runs(&[0, 1, 2, 3], 1.0);
-    let versus = versus(&a, &runs(&[4, 5, 6, 7], 0.5));
-    assert_eq!(verdict(&versus), RatioVerdict::NotEnoughData);
-    assert!(versus.compared[0].ratios[0].interval.is_none());
-    assert!(versus.compared[0].notes[0].id == "not-in-turn");
+    let comparison = comparison(&a, &runs(&[4, 5, 6, 7], 0.5));
+    assert_eq!(verdict(&comparison), RatioVerdict::NotEnoughData);
+    assert!(comparison.compared[0].ratios[0].interval.is_none());
+    assert!(comparison.compared[0].notes[0].id == "not-in-turn");
 }
 
 #[test]
@@ -95,8 +95,8 @@ fn other_circumstances_of_any_run_are_a_refusal() {
     let named: Vec<&str> = changes.iter().map(|change| change.what.as_str()).collect();
     assert_eq!(named, ["kernel", "loop"]);
     // Whoever compares all the same is told.
-    let versus = versus(&a, &b);
-    let mut warnings = versus.warnings.iter();
+    let comparison = comparison(&a, &b);
+    let mut warnings = comparison.warnings.iter();
     assert!(warnings.any(|one| one.sentence.contains("kernel is ")));
 }
 
@@ -104,8 +104,8 @@ fn other_circumstances_of_any_run_are_a_refusal() {
 fn a_run_without_a_valid_answer_is_a_failure_of_its_side() {
     let good = runs(&[0, 2, 4], 1.0);
     let bad = [nothing_answered()];
-    assert!(versus(&good, &bad).b_failed());
-    let a_failed = versus(&bad, &good);
+    assert!(comparison(&good, &bad).b_failed());
+    let a_failed = comparison(&bad, &good);
     assert!(!a_failed.b_failed() && a_failed.compared.is_empty());
     assert!(a_failed.not_compared[0].reason.contains("of A"));
 }

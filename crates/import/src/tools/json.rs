@@ -11,7 +11,7 @@ use super::{
     oha, vegeta,
 };
 use crate::{
-    report::ToolReport,
+    report::{FigureError, ToolReport},
     text::{Line, shifted},
 };
 
@@ -22,8 +22,30 @@ pub(crate) const MARKS: [(&str, Tool); 3] = [
     ("\"http_req_duration\"", Tool::K6),
 ];
 
+/// Why the JSON of a tool is no report.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum JsonError {
+    #[error("`{path}` is missing, or no {expected}")]
+    Missing {
+        path: &'static str,
+        expected: &'static str,
+    },
+    #[error("`{path}`: `{found}` is not a {expected}")]
+    Wrong {
+        path: &'static str,
+        found: String,
+        expected: &'static str,
+    },
+    #[error("the metric `{metric}` is missing")]
+    NoMetric { metric: &'static str },
+    #[error("`/summary/requestsPerSec` is null, though there were answers")]
+    NoRate,
+    #[error(transparent)]
+    Figures(#[from] FigureError),
+}
+
 /// The tool of a report, and the report or its problem; `None`: the value is no report.
-pub(crate) fn read(value: &Value) -> Option<(Tool, Result<ToolReport, String>)> {
+pub(crate) fn read(value: &Value) -> Option<(Tool, Result<ToolReport, JsonError>)> {
     if value.pointer("/summary/successRate").is_some() {
         Some((Tool::Oha, of_oha(value)))
     } else if value.get("latencies").is_some() && value.get("status_codes").is_some() {
@@ -36,14 +58,17 @@ pub(crate) fn read(value: &Value) -> Option<(Tool, Result<ToolReport, String>)> 
 }
 
 /// A required number.
-fn number(value: &Value, path: &str) -> Result<f64, String> {
+fn number(value: &Value, path: &'static str) -> Result<f64, JsonError> {
     let found = value.pointer(path).and_then(Value::as_f64);
     let found = found.filter(|number| number.is_finite() && *number >= 0.0);
-    found.ok_or_else(|| format!("`{path}` is missing, or no positive number"))
+    found.ok_or(JsonError::Missing {
+        path,
+        expected: "positive number",
+    })
 }
 
 /// A required number, which is null if nothing was measured.
-fn nullable(value: &Value, path: &str) -> Result<Option<f64>, String> {
+fn nullable(value: &Value, path: &'static str) -> Result<Option<f64>, JsonError> {
     match value.pointer(path) {
         Some(Value::Null) => Ok(None),
         _ => number(value, path).map(Some),
@@ -51,13 +76,16 @@ fn nullable(value: &Value, path: &str) -> Result<Option<f64>, String> {
 }
 
 /// A required count.
-fn whole(value: &Value, path: &str) -> Result<u64, String> {
+fn whole(value: &Value, path: &'static str) -> Result<u64, JsonError> {
     let found = value.pointer(path).and_then(Value::as_u64);
-    found.ok_or_else(|| format!("`{path}` is missing, or no count"))
+    found.ok_or(JsonError::Missing {
+        path,
+        expected: "count",
+    })
 }
 
 /// A number, if it is there and not null, times ten to the `exponent`.
-fn optional(value: &Value, path: &str, exponent: i32) -> Result<Option<f64>, String> {
+fn optional(value: &Value, path: &'static str, exponent: i32) -> Result<Option<f64>, JsonError> {
     match value.pointer(path) {
         None | Some(Value::Null) => Ok(None),
         Some(_) => Ok(shifted(number(value, path)?, exponent)),
@@ -65,29 +93,36 @@ fn optional(value: &Value, path: &str, exponent: i32) -> Result<Option<f64>, Str
 }
 
 /// An object whose values are counts.
-fn counts(value: &Value, path: &str) -> Result<Vec<(String, u64)>, String> {
+fn counts(value: &Value, path: &'static str) -> Result<Vec<(String, u64)>, JsonError> {
     let object = value.pointer(path).and_then(Value::as_object);
-    let object = object.ok_or_else(|| format!("`{path}` is missing, or no object"))?;
+    let object = object.ok_or(JsonError::Missing {
+        path,
+        expected: "object",
+    })?;
     let one = |(key, number): (&String, &Value)| {
-        let number = number
-            .as_u64()
-            .ok_or_else(|| format!("`{path}`: `{key}` is not a count"))?;
+        let number = number.as_u64().ok_or_else(|| JsonError::Wrong {
+            path,
+            found: key.clone(),
+            expected: "count",
+        })?;
         Ok((key.clone(), number))
     };
     object.iter().map(one).collect()
 }
 
-fn statuses(value: &Value, path: &str) -> Result<Vec<(u16, u64)>, String> {
+fn statuses(value: &Value, path: &'static str) -> Result<Vec<(u16, u64)>, JsonError> {
     let one = |(code, count): (String, u64)| {
-        let code = code
-            .parse()
-            .map_err(|_| format!("`{path}`: `{code}` is not a status"))?;
-        Ok((code, count))
+        let status = code.parse().map_err(|_| JsonError::Wrong {
+            path,
+            found: code,
+            expected: "status",
+        })?;
+        Ok((status, count))
     };
     counts(value, path)?.into_iter().map(one).collect()
 }
 
-fn of_oha(value: &Value) -> Result<ToolReport, String> {
+fn of_oha(value: &Value) -> Result<ToolReport, JsonError> {
     let mut report = ToolReport::new(Tool::Oha);
     report.load.http = Some(HttpVersion::Http11);
     let figures = &mut report.figures;
@@ -105,13 +140,13 @@ fn of_oha(value: &Value) -> Result<ToolReport, String> {
         is_closed: true,
     };
     if report.figures.requests_per_second.is_none() && counted.answers() > 0 {
-        return Err("`/summary/requestsPerSec` is null, though there were answers".to_owned());
+        return Err(JsonError::NoRate);
     }
     oha::settle(&mut report, counted, 1e-6)?;
     Ok(report)
 }
 
-fn of_vegeta(value: &Value) -> Result<ToolReport, String> {
+fn of_vegeta(value: &Value) -> Result<ToolReport, JsonError> {
     let mut report = ToolReport::new(Tool::Vegeta);
     report.load.http = Some(HttpVersion::Http11);
     report.load.is_open = true;
@@ -136,14 +171,14 @@ fn of_vegeta(value: &Value) -> Result<ToolReport, String> {
 }
 
 /// Of `--summary-export`, or of `handleSummary`, which puts the figures of a metric into `values`.
-fn of_k6(value: &Value) -> Result<ToolReport, String> {
+fn of_k6(value: &Value) -> Result<ToolReport, JsonError> {
     let mut report = ToolReport::new(Tool::K6);
     let of = |metric: &str| {
         let values = value.pointer(&format!("/metrics/{metric}/values"));
         values.or_else(|| value.pointer(&format!("/metrics/{metric}")))
     };
-    let missing = |metric: &str| format!("the metric `{metric}` is missing");
-    let duration = of("http_req_duration").ok_or_else(|| missing("http_req_duration"))?;
+    let required = |metric: &'static str| of(metric).ok_or(JsonError::NoMetric { metric });
+    let duration = required("http_req_duration")?;
     let figures = &mut report.figures;
     figures.mean_ms = nullable(duration, "/avg")?;
     figures.p50_ms = optional(duration, "/med", 0)?;
@@ -153,14 +188,14 @@ fn of_k6(value: &Value) -> Result<ToolReport, String> {
         .pointer("/state/testRunDurationMs")
         .and_then(Value::as_f64);
     figures.seconds = milliseconds.and_then(|time| shifted(time, -3));
-    let requests = of("http_reqs").ok_or_else(|| missing("http_reqs"))?;
+    let requests = required("http_reqs")?;
     let (count, rate) = (whole(requests, "/count")?, number(requests, "/rate")?);
     let failed = of("http_req_failed").map(|failed| {
         let counts = (whole(failed, "/passes")?, whole(failed, "/fails")?);
         let share = number(failed, "/rate").or_else(|_| number(failed, "/value"))?;
         let of_all = counts.0.saturating_add(counts.1);
         let failed = counts.0;
-        Ok::<_, String>(FailedRequests {
+        Ok::<_, JsonError>(FailedRequests {
             share,
             failed,
             of_all,

@@ -3,7 +3,7 @@
 use deadheat_model::imported::Tool;
 
 use crate::{
-    report::{Damage, ToolReport, damage, foreign},
+    report::{Damage, FigureError, ToolReport, damage, foreign},
     text::{Cursor, Line, count, decimal, go_duration, measured, once, shifted},
 };
 
@@ -101,17 +101,17 @@ pub(super) fn settle(
     count: u64,
     rate: f64,
     failed: Option<FailedRequests>,
-) -> Result<(), String> {
+) -> Result<(), FigureError> {
     let figures = &mut report.figures;
     if let Some(failed) = failed {
         let total = failed.of_all as f64;
         if failed.of_all != count
             || (failed.failed as f64 - failed.share * total).abs() > 0.000_051 * total + 1e-6
         {
-            return Err(format!(
-                "`http_req_failed` is of {} requests, and `http_reqs` are {count}",
-                failed.of_all
-            ));
+            return Err(FigureError::Requests {
+                of_all: failed.of_all,
+                count,
+            });
         }
     }
     figures.complete = Some(count);

@@ -18,13 +18,13 @@ use crate::{
 };
 
 /// Reads one report; the cursor is at its first line, and behind its last one afterwards.
-type Read = fn(&mut Cursor<'_>) -> Result<ToolReport, Damage>;
+type ReportReader = fn(&mut Cursor<'_>) -> Result<ToolReport, Damage>;
 
 /// Whose report begins with these lines, and how it is read.
-pub(crate) fn beginning(lines: &[Line]) -> Option<(Tool, Read)> {
+pub(crate) fn beginning(lines: &[Line]) -> Option<(Tool, ReportReader)> {
     let first = lines.first()?;
     let mut rest = lines[1..].iter().filter(|line| !line.is_empty());
-    let tool: (Tool, Read) = if first.text == "Summary:" {
+    let tool: (Tool, ReportReader) = if first.text == "Summary:" {
         match rest.next() {
             Some(line) if line.after("Success rate:").is_some() => (Tool::Oha, oha::read),
             _ => (Tool::Hey, hey::read),

@@ -4,7 +4,7 @@ use deadheat_model::{imported::Tool, load::HttpVersion};
 
 use super::{StatusCounts, hey::percentile};
 use crate::{
-    report::{Damage, ToolReport, damage},
+    report::{Damage, FigureError, ToolReport, damage},
     text::{Cursor, fixed, is_unmeasured, kib, measured, milliseconds, once, shifted},
 };
 
@@ -45,7 +45,7 @@ pub(super) fn settle(
     report: &mut ToolReport,
     counted: StatusCounts,
     rounded: f64,
-) -> Result<(), String> {
+) -> Result<(), FigureError> {
     let figures = &mut report.figures;
     let seconds = figures.seconds.unwrap_or(0.0);
     // No rate is printed when nothing was answered.
@@ -63,10 +63,10 @@ pub(super) fn settle(
             .iter()
             .all(|count| (*count as f64 - sent).abs() > rounded)
     {
-        return Err(format!(
-            "{} requests are counted, and {sent:.1} were sent by rate and time",
-            counts[0]
-        ));
+        return Err(FigureError::Counts {
+            counted: counts[0],
+            sent,
+        });
     }
     figures.complete = Some(counted.answers());
     figures.non_2xx = Some(counted.non_2xx());

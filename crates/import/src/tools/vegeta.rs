@@ -4,7 +4,7 @@ use deadheat_model::{imported::Tool, load::HttpVersion};
 
 use super::sum;
 use crate::{
-    report::{Damage, ToolReport, damage},
+    report::{Damage, FigureError, ToolReport, damage},
     text::{Cursor, Line, count, fixed, go_duration, measured, shifted},
 };
 
@@ -154,16 +154,14 @@ pub(super) fn settle(
     codes: &[(u16, u64)],
     total: u64,
     has_throughput: bool,
-) -> Result<(), String> {
+) -> Result<(), FigureError> {
     let of = |matches: fn(u16) -> bool| -> u64 {
         let these = codes.iter().filter(|(code, _)| matches(*code));
         sum(these.map(|(_, count)| *count))
     };
     let all = of(|_| true);
     if all != total {
-        return Err(format!(
-            "the counts of statuses add up to {all}, and there were {total} requests"
-        ));
+        return Err(FigureError::Statuses { all, total });
     }
     let failed = of(|code| code == 0);
     report.figures.complete = Some(total - failed);

@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf};
 use deadheat_import::import;
 use deadheat_model::{
     PublishedDocument,
-    imported::{Imported, RunFigures},
+    imported::{ImportedReports, RunFigures},
     published::PublishedRow,
 };
 
@@ -43,7 +43,7 @@ fn figures(row: &PublishedRow) -> RunFigures {
 }
 
 /// Each row has one report of its name with its figures, and no report is left.
-fn agree(id: &str, typed: &PublishedDocument, imported: &Imported) -> usize {
+fn agree(id: &str, typed: &PublishedDocument, imported: &ImportedReports) -> usize {
     let mut left: Vec<_> = imported.runs.iter().collect();
     for table in &typed.table {
         for row in table

@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf};
 use deadheat_import::{ImportError, import};
 use deadheat_model::{
     Warning,
-    imported::{Imported, Run},
+    imported::{ImportedReports, Run},
 };
 
 /// A file of this folder.
@@ -39,7 +39,7 @@ pub fn reports() -> Vec<String> {
 }
 
 /// Reads a text.
-pub fn read(text: &str) -> Result<Imported, ImportError> {
+pub fn read(text: &str) -> Result<ImportedReports, ImportError> {
     import(&[("file".to_owned(), text.as_bytes().to_vec())], None)
 }
 

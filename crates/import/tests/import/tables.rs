@@ -1,11 +1,11 @@
 //! Published tables that are made of reports.
 
-use deadheat_import::{Published, UNASSIGNED, document, import, toml};
+use deadheat_import::{DocumentProperties, UNASSIGNED, document, import, toml};
 use deadheat_model::{PublishedDocument, TargetId, load::Reuse};
 
 use crate::support::{file, read, report};
 
-const HOW: Published<'static> = Published {
+const HOW: DocumentProperties<'static> = DocumentProperties {
     id: "mine",
     workload: None,
     targets: &[],
@@ -18,7 +18,7 @@ fn a_document_has_a_table_for_each_heading_and_is_read_back() {
         "Nim".to_owned(),
         TargetId::new("nim-asynchttpserver", Some("1thread")),
     )];
-    let how = Published {
+    let how = DocumentProperties {
         workload: Some("plaintext"),
         targets: &targets,
         ..HOW

@@ -2,7 +2,10 @@
 
 use deadheat_model::load::{Body, HttpVersion, RequestSpec, Reuse};
 
-use crate::template::{Choice, Lists, Template, TextPosition, itoa};
+use crate::{
+    error::{RequestError, TemplateError},
+    template::{Choice, Lists, Template, TextPosition, itoa},
+};
 
 /// The longest piece of a chunked request body; a body is always cut in two pieces or more.
 const CHUNK: usize = 16 * 1024;
@@ -72,7 +75,7 @@ impl EncodedRequest {
         request: &RequestSpec,
         format: RequestFormat<'_>,
         lists: &Lists,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, RequestError> {
         check(request, format)?;
         let form = RequestTemplate::new(request, format, lists)?;
         let option = |wanted: &str| {
@@ -139,7 +142,7 @@ impl RequestTemplate {
         request: &RequestSpec,
         format: RequestFormat<'_>,
         lists: &Lists,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, TemplateError> {
         let text = |text: &[u8], place: TextPosition| {
             if request.template {
                 Template::parse(text, place, lists)
@@ -204,7 +207,7 @@ impl RequestTemplate {
                 .headers
                 .iter()
                 .map(header)
-                .collect::<Result<_, String>>()?,
+                .collect::<Result<_, TemplateError>>()?,
             body: match body {
                 Some((Framing::Sized, body)) if own_length => Some((Framing::Own, body)),
                 body => body,
@@ -294,7 +297,7 @@ fn expects_continue(request: &RequestSpec) -> bool {
 }
 
 /// Refuses requests whose bytes would be read differently than specified (RFC 9112 §3, §5; RFC 9110 §5.6.2).
-fn check(request: &RequestSpec, format: RequestFormat<'_>) -> Result<(), String> {
+fn check(request: &RequestSpec, format: RequestFormat<'_>) -> Result<(), RequestError> {
     let is_token = |text: &str| {
         let extra = b"!#$%&'*+-.^_`|~";
         !text.is_empty()
@@ -303,51 +306,42 @@ fn check(request: &RequestSpec, format: RequestFormat<'_>) -> Result<(), String>
                 .all(|byte| byte.is_ascii_alphanumeric() || extra.contains(&byte))
     };
     if !is_token(&request.method) {
-        return Err(format!("the method {:?} is not a word", request.method));
+        return Err(RequestError::Method(request.method.clone()));
     }
     if request.method == "CONNECT" {
-        return Err("CONNECT opens a tunnel, whose answers have no end to verify".to_owned());
+        return Err(RequestError::Connect);
     }
     // A template's path may have blanks between its braces; its parts are checked separately.
     let plain = request.template || request.path.bytes().all(|byte| byte.is_ascii_graphic());
     if request.path.is_empty() || !plain {
-        return Err(format!(
-            "the path {:?} is empty or has bytes to be percent-encoded",
-            request.path
-        ));
+        return Err(RequestError::Path(request.path.clone()));
     }
     let old = format.version == HttpVersion::Http10;
     if old && matches!(request.body, Body::Chunked(_)) {
-        return Err("HTTP/1.0 has no chunked bodies (RFC 9112 §6.1)".to_owned());
+        return Err(RequestError::ChunkedInHttp10);
     }
     if expects_continue(request) && (old || request.template) {
-        return Err(
-            "Expect: 100-continue goes with HTTP/1.1 and without templates alone".to_owned(),
-        );
+        return Err(RequestError::Continue);
     }
     for (name, value) in &request.headers {
         if !is_token(name) {
-            return Err(format!("the header name {name:?} is not a word"));
+            return Err(RequestError::HeaderName(name.clone()));
         }
         if value
             .bytes()
             .any(|byte| byte.is_ascii_control() && byte != b'\t')
         {
-            return Err(format!(
-                "the value of the header {name:?} has a control character"
-            ));
+            return Err(RequestError::HeaderValue(name.clone()));
         }
         if name.eq_ignore_ascii_case("transfer-encoding") {
-            return Err(format!(
-                "the header {name:?} is derived from the body, omit it"
-            ));
+            return Err(RequestError::TransferEncoding(name.clone()));
         }
     }
     check_length(request)
 }
 
 /// Refuses a Content-Length header that differs from the body's length.
-fn check_length(request: &RequestSpec) -> Result<(), String> {
+fn check_length(request: &RequestSpec) -> Result<(), RequestError> {
     let is_length = |(name, _): &&(String, String)| name.eq_ignore_ascii_case("content-length");
     let mut own = request.headers.iter().filter(is_length);
     let Some((_, value)) = own.next() else {
@@ -361,13 +355,8 @@ fn check_length(request: &RequestSpec) -> Result<(), String> {
     };
     match length {
         Some(length) if own.next().is_none() && *value == length.to_string() => Ok(()),
-        Some(length) => Err(format!(
-            "the header Content-Length must be {length}, the body's length; without this header, it is added"
-        )),
-        None => Err(
-            "the header Content-Length is added from the body of each request, so omit it"
-                .to_owned(),
-        ),
+        Some(length) => Err(RequestError::Length(length)),
+        None => Err(RequestError::LengthOfEach),
     }
 }
 

@@ -7,6 +7,7 @@ use super::{
     hpack::{put_indexed_name, put_name, put_text},
 };
 use crate::{
+    error::RequestError,
     http1::DEFINE_CONTENT,
     template::{Choice, Lists, Template, TextPosition, itoa},
 };
@@ -66,7 +67,7 @@ impl Request {
         authority: &str,
         is_tls: bool,
         lists: &Lists,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, RequestError> {
         let form = RequestTemplate::new(request, authority, is_tls, lists)?;
         let content = if request.template {
             EncodedContent::Template(Box::new(form))
@@ -140,7 +141,7 @@ impl RequestTemplate {
         authority: &str,
         is_tls: bool,
         lists: &Lists,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, RequestError> {
         let text = |text: &[u8], place: TextPosition| {
             if request.template {
                 Template::parse(text, place, lists)
@@ -180,24 +181,17 @@ impl RequestTemplate {
         for (name, value) in of_calls.chain(own) {
             let name = name.to_ascii_lowercase();
             if FORBIDDEN.contains(&name.as_str()) {
-                return Err(format!(
-                    "HTTP/2 has no header {name} (RFC 9113 §8.2.2); omit it, or use HTTP/1.1"
-                ));
+                return Err(RequestError::HeaderInHttp2(name));
             }
             if name == "te" && value != "trailers" {
-                return Err(
-                    "in HTTP/2, TE has only the value trailers (RFC 9113 §8.2.2)".to_owned(),
-                );
+                return Err(RequestError::TeInHttp2);
             }
             if name == "expect" && value.trim().eq_ignore_ascii_case("100-continue") {
-                return Err(
-                    "Expect: 100-continue is for HTTP/1.1: omit it, because flow control delays a body in HTTP/2"
-                        .to_owned(),
-                );
+                return Err(RequestError::ContinueInHttp2);
             }
             if name == "host" {
                 if request.template && value.contains("{{") {
-                    return Err("a Host from a template is for HTTP/1.1".to_owned());
+                    return Err(RequestError::HostTemplate);
                 }
                 continue;
             }
@@ -212,12 +206,7 @@ impl RequestTemplate {
             }
             Body::None => None,
             Body::Sized(body) | Body::Call(body) => Some(text(body, TextPosition::Body)?),
-            Body::Chunked(_) => {
-                return Err(
-                    "HTTP/2 has no chunked bodies (RFC 9113 §8.1); send a body without --chunked"
-                        .to_owned(),
-                );
-            }
+            Body::Chunked(_) => return Err(RequestError::ChunkedInHttp2),
         };
         // Like other gRPC clients, a call has no Content-Length.
         let has_length = is_call || has("content-length");

@@ -6,7 +6,9 @@ use deadheat_model::load::{
 
 use super::PreparedExchange;
 use crate::{
-    LoadError, http2,
+    LoadError,
+    error::RequestError,
+    http2,
     limits::{MAX_CONNECTIONS, MAX_PIPELINED, MAX_STREAMS, MIN_BIN, MIN_INTERVAL, STREAMS},
     sys::DescriptorLimit,
     template::Lists,
@@ -184,7 +186,7 @@ impl Http2 {
             let mut exchanges = spec.exchanges.iter();
             let call = exchanges.position(|exchange| exchange.request.body.is_call());
             return call.map_or(Ok(None), |index| {
-                let problem = "a call of gRPC needs HTTP/2".to_owned();
+                let problem = RequestError::CallInHttp1;
                 Err(LoadError::BadRequest { index, problem })
             });
         };

@@ -1,16 +1,15 @@
-//! The counters and histograms of a recorder, by subject: latencies, connections, events of streams, the measurement in
-//! bins, and failures by kind, phase and cause, the first few of each kind kept verbatim.
+//! What a recorder keeps in a form of its own until the report: bytes, the measurement in bins, and failures by kind,
+//! phase and cause, the first few of each kind kept verbatim.
 
 use std::{io, time::Duration};
 
 use deadheat_model::{
-    CountHistogram, Failure, LatencyHistogram,
+    Failure,
     failure::FailurePhase,
-    observation::{Bin, EventsSeen, FailureExample, FailureGroup, OpenLoop, TlsSeen},
+    observation::{Bin, FailureExample, FailureGroup},
 };
 use rustix::io::Errno;
 
-use super::RecorderOptions;
 use crate::schedule::nanos;
 
 /// Bytes over the whole load so far.
@@ -31,195 +30,6 @@ impl Bytes {
             received: self.received - before.received,
             body: self.body - before.body,
             valid: self.valid - before.valid,
-        }
-    }
-}
-
-/// Latencies of requests: service times, and in an open loop also response times.
-#[derive(Debug)]
-pub(super) struct Latencies {
-    /// Service times of the current interval.
-    pub(super) service_now: LatencyHistogram,
-    /// Service times of the measurement's finished intervals.
-    pub(super) service_time: LatencyHistogram,
-    /// Service times with connecting, in the measurement; only with a connection per request.
-    pub(super) with_connect: Option<LatencyHistogram>,
-    /// Times to the first byte, in the measurement; only if they were asked for.
-    pub(super) first_byte: Option<LatencyHistogram>,
-    /// Response times of the current interval; only in an open loop.
-    pub(super) response_now: Option<LatencyHistogram>,
-    /// Figures that only an open loop has.
-    pub(super) open: Option<OpenLoop>,
-    to_their_end: bool,
-}
-
-impl Latencies {
-    pub(super) fn new(options: &RecorderOptions) -> Self {
-        let is_open = options.is_open;
-        Self {
-            service_now: LatencyHistogram::new(),
-            service_time: LatencyHistogram::new(),
-            with_connect: options.per_request.then(LatencyHistogram::new),
-            first_byte: options.first_byte.then(LatencyHistogram::new),
-            response_now: is_open.then(LatencyHistogram::new),
-            open: is_open.then(OpenLoop::default),
-            to_their_end: options.to_their_end,
-        }
-    }
-
-    /// Records a successful request of the current interval; `measured`: it also belongs to the measurement.
-    #[inline]
-    pub(super) fn record(&mut self, times: RequestTimes, measured: bool) {
-        if let (true, Some(with_connect)) = (measured, &mut self.with_connect) {
-            with_connect.record_ns(times.end - times.dialled);
-        }
-        if let (true, Some(first_byte)) = (measured, &mut self.first_byte) {
-            first_byte.record_ns(times.first_byte - times.started);
-        }
-        self.service_now.record_ns(times.end - times.started);
-        if let Some(response) = &mut self.response_now {
-            response.record_ns(times.end - times.intended);
-        }
-    }
-
-    /// Records a request of the measurement that succeeded after its end.
-    pub(super) fn record_late(&mut self, times: RequestTimes) {
-        if self.to_their_end {
-            self.service_time.record_ns(times.end - times.started);
-            if let Some(open) = &mut self.open {
-                open.response_time.record_ns(times.end - times.intended);
-            }
-        }
-    }
-
-    /// Adds the current interval, which is over, to the measurement.
-    pub(super) fn keep(&mut self) {
-        self.service_time.merge(&self.service_now);
-        if let (Some(open), Some(now)) = (&mut self.open, &self.response_now) {
-            open.response_time.merge(now);
-        }
-    }
-
-    /// Begins another interval.
-    pub(super) fn clear(&mut self) {
-        self.service_now.clear();
-        if let Some(now) = &mut self.response_now {
-            now.clear();
-        }
-    }
-}
-
-/// Connections over a whole load: their number, and how long connecting took.
-#[derive(Debug)]
-pub(crate) struct Connections {
-    open: u64,
-    pub(super) opened: u64,
-    pub(super) peak: u64,
-    again: u64,
-    pub(super) connect_time: LatencyHistogram,
-    pub(super) handshake_time: LatencyHistogram,
-    /// TLS handshakes; `None` without TLS.
-    pub(crate) tls: Option<TlsSeen>,
-    pub(super) answers: CountHistogram,
-}
-
-impl Connections {
-    pub(super) fn new(has_tls: bool) -> Self {
-        Self {
-            open: 0,
-            opened: 0,
-            peak: 0,
-            again: 0,
-            connect_time: LatencyHistogram::new(),
-            handshake_time: LatencyHistogram::new(),
-            tls: has_tls.then(TlsSeen::default),
-            answers: CountHistogram::new(),
-        }
-    }
-
-    /// Begins a load with this many open connections.
-    pub(super) fn begin(&mut self, open: u64) {
-        (self.open, self.peak) = (open, open);
-    }
-
-    /// Open connections.
-    pub(crate) fn open(&self) -> u64 {
-        self.open
-    }
-
-    /// Connections that replaced an earlier one.
-    pub(crate) fn made_again(&self) -> u64 {
-        self.again
-    }
-
-    /// Counts a connection that took this many nanoseconds to open; `again`: it replaced an earlier one.
-    pub(crate) fn opened(&mut self, nanoseconds: u64, again: bool) {
-        self.connect_time.record_ns(nanoseconds);
-        self.again += u64::from(again);
-        self.opened += 1;
-        self.open += 1;
-        self.peak = self.peak.max(self.open);
-    }
-
-    /// Records a TLS handshake that took this many nanoseconds.
-    pub(crate) fn handshake_done(&mut self, nanoseconds: u64) {
-        self.handshake_time.record_ns(nanoseconds);
-    }
-
-    /// Counts the end of a connection after this many answers; `None`: it had ended before the load began.
-    pub(crate) fn closed(&mut self, answers: Option<u64>) {
-        self.open -= 1;
-        if let Some(answers) = answers {
-            self.answers.record(answers);
-        }
-    }
-
-    /// Records the answers of a connection that is still open at the end of the load.
-    pub(crate) fn lasted(&mut self, answers: u64) {
-        self.answers.record(answers);
-    }
-}
-
-/// Events that arrived with one read. Times are nanoseconds of the monotonic clock.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct EventBatch {
-    /// Number of events, at least 1.
-    pub(crate) count: u64,
-    /// When they arrived.
-    pub(crate) at: u64,
-    /// When their request was sent.
-    pub(crate) started: u64,
-    /// When the previous event arrived; `None`: these are the answer's first.
-    pub(crate) before: Option<u64>,
-}
-
-/// Events of answers that are streams.
-#[derive(Debug, Default)]
-pub(super) struct EventTotals {
-    /// Over the whole load so far.
-    pub(super) total: u64,
-    /// In the measurement.
-    pub(super) seen: EventsSeen,
-}
-
-impl EventTotals {
-    /// Counts events; they are in the measurement if it began at `measured_from`.
-    pub(super) fn came(&mut self, came: EventBatch, measured_from: Option<u64>) {
-        self.total += came.count;
-        let Some(from) = measured_from else {
-            return;
-        };
-        self.seen.events += came.count;
-        match came.before {
-            Some(before) => self.seen.gap.record_ns(came.at - before),
-            None if came.started >= from => {
-                self.seen.first_event.record_ns(came.at - came.started);
-            }
-            // Part of the wait lies before the measurement.
-            None => {}
-        }
-        if came.count > 1 {
-            self.seen.gap.record_none(came.count - 1);
         }
     }
 }
@@ -283,21 +93,6 @@ impl BinSeries {
         self.bins.resize(bins.max(in_use), Bin::default());
         (self.width, self.bins)
     }
-}
-
-/// The times of a request that ended, in nanoseconds of the monotonic clock.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RequestTimes {
-    /// When it should have been sent.
-    pub(crate) intended: u64,
-    /// When its connection was dialled.
-    pub(crate) dialled: u64,
-    /// When it was first written.
-    pub(crate) started: u64,
-    /// When the first byte of its answer arrived; meaningless if first bytes are not recorded.
-    pub(crate) first_byte: u64,
-    /// When its answer was complete.
-    pub(crate) end: u64,
 }
 
 /// Requests in flight and waiting, at an instant.

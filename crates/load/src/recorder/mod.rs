@@ -6,121 +6,62 @@ mod intervals;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use deadheat_model::{
-    FailureCounts, LatencyHistogram, LoadPhase, Observation, Tally,
-    observation::{
-        CookiesSeen, CountedTime, GroupSeen, OwnWaits, ReceiveQueues, RouteSeen, Unmade,
-        WorkerHealth,
-    },
+    LatencyHistogram, LoadPhase, Observation, Tally,
+    observation::{EventsSeen, GroupSeen, OpenLoop, RouteSeen, TlsSeen, WorkerHealth},
 };
 
-pub(crate) use counters::{Cause, EventBatch, Examples, Fault, Gauges, RequestTimes};
-pub(crate) use intervals::{BufferReturn, IntervalSender, message_queue_capacity};
+pub(crate) use self::counters::{Cause, Examples, Fault, Gauges};
+pub(crate) use intervals::{BufferReturn, IntervalRecorder, message_queue_capacity};
 
-use counters::{BinSeries, Bytes, Connections, EventTotals, FailureGroups, Latencies};
-use intervals::IntervalRecorder;
+use crate::{http_connection::InFlight, plan::Plan};
+use counters::{BinSeries, Bytes, FailureGroups};
 
 /// Counts over the whole load so far. Intervals are differences of them.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct RunningTotals {
-    issued: u64,
-    succeeded: u64,
-    failed: FailureCounts,
+    requests: Tally,
     offered: u64,
     bytes: Bytes,
     /// Events of answers that are streams, if they are counted.
     events: Option<u64>,
 }
 
-/// Answers to the measurement's requests.
-#[derive(Debug)]
-struct AnswerCounts {
-    /// By status.
-    statuses: Vec<u64>,
-    /// By status, over all requests of the load.
-    all_statuses: Vec<u64>,
-    content_checked: u64,
-    /// Bytes in the bodies of verified answers.
-    valid_bytes: u64,
-}
-
 /// Counts one worker's requests. Times are nanoseconds of the monotonic clock and never go back.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    /// The whole load so far.
-    total: Tally,
-    /// The measurement so far, and its length once it is over.
-    measured: Tally,
-    window: Duration,
+    /// What is recorded so far. [`Self::into_observation`] adds what is kept in another form.
+    pub(crate) seen: Observation,
     phase: LoadPhase,
     measure_from: u64,
-    /// Time in the measurement of requests that began before it or were in flight at its end.
-    cut: u64,
-    /// Time in the measurement of requests that were in flight at its start.
-    carried: u64,
-    /// Time after the measurement of requests that began in it.
-    draining: u64,
     last_end: u64,
     /// When the first and the last of the measurement's own requests ended.
     own_ends: Option<(u64, u64)>,
-    /// The time of the requests, if a count ended the load.
-    pub(crate) counted: Option<CountedTime>,
-    pub(crate) own_waits: OwnWaits,
+    /// Open loop: requests that became due over the whole load so far.
     offered: u64,
-    latencies: Latencies,
-    /// Events of answers that are streams, if they are counted.
-    events: Option<Box<EventTotals>>,
-    /// The counts of each group of exchanges; empty if there are no groups.
-    groups: Vec<GroupSeen>,
+    /// Service times of the current interval, and in an open loop its response times.
+    service_now: LatencyHistogram,
+    response_now: Option<LatencyHistogram>,
+    /// Whether the times of the measurement's requests are recorded that end after it.
+    to_their_end: bool,
+    /// Events of answers that are streams, over the whole load so far.
+    events: u64,
     /// The group of each exchange; empty if there are no groups.
     group_of: Arc<[Option<u32>]>,
-    /// The counts of each route; empty if there is only one.
-    routes: Vec<RouteSeen>,
     series: BinSeries,
-    /// Bytes over the whole load so far, before the measurement, and in the measurement once it is over.
+    /// Bytes over the whole load so far, and before the measurement.
     bytes: Bytes,
     bytes_before: Bytes,
-    measured_bytes: Bytes,
-    answers: AnswerCounts,
-    pub(crate) connections: Connections,
-    /// Requests sent again on another connection.
-    pub(crate) resent: u64,
-    /// Cookie counts, if cookies are kept.
-    pub(crate) cookies: Option<CookiesSeen>,
-    /// The fewest streams that a server allowed on a connection, if that was fewer than were asked for.
-    pub(crate) fewest_streams: Option<u32>,
-    /// Connections that were still being made at the end.
-    pub(crate) unmade: Unmade,
-    /// Redirects that were followed, by status.
-    followed: BTreeMap<u16, u64>,
+    /// Answers by status: to the measurement's requests, and over the whole load.
+    statuses: Vec<u64>,
+    all_statuses: Vec<u64>,
+    /// Connections that are open, and those that replaced an earlier one.
+    open: u64,
+    made_again: u64,
     failures: FailureGroups,
     /// Failures kept verbatim.
     pub(crate) examples: Examples,
-    /// Samples of the receive queues.
-    pub(crate) queues: ReceiveQueues,
-    intervals: IntervalRecorder,
-}
-
-/// The kinds of figures to record besides the basic counts.
-#[derive(Debug, Default)]
-pub(crate) struct RecorderOptions {
-    /// Whether the loop is open.
-    pub(crate) is_open: bool,
-    /// Whether there is TLS.
-    pub(crate) has_tls: bool,
-    /// Whether each request has a connection of its own.
-    pub(crate) per_request: bool,
-    /// Whether first bytes are recorded.
-    pub(crate) first_byte: bool,
-    /// Whether events of answers are recorded.
-    pub(crate) has_events: bool,
-    /// Whether the times of the measurement's requests are recorded that end after it.
-    pub(crate) to_their_end: bool,
-    /// The group of each exchange; empty if there are no groups.
-    pub(crate) group_of: Arc<[Option<u32>]>,
-    /// Number of routes that are recorded separately.
-    pub(crate) routes: usize,
-    /// The receiver of intervals; `None` if no intervals were asked for.
-    pub(crate) interval_sender: Option<IntervalSender>,
+    /// `None`: no intervals were asked for.
+    intervals: Option<IntervalRecorder>,
 }
 
 /// Up to this many groups, each has a full-size histogram from the start. With more, histograms grow when needed.
@@ -144,54 +85,54 @@ fn groups(group_of: &[Option<u32>]) -> Vec<GroupSeen> {
 }
 
 impl Recorder {
-    /// A recorder of one slice.
-    pub(crate) fn new(bin: Duration, options: RecorderOptions) -> Self {
+    /// A recorder of one slice, for the figures that `plan` asks for.
+    pub(crate) fn new(plan: &Plan, intervals: Option<IntervalRecorder>) -> Self {
+        let is_open = plan.arrivals.is_some();
+        // The counts of a single route are those of the load.
+        let routes = match plan.routes.all() {
+            [_] => 0,
+            all => all.len(),
+        };
         Self {
-            total: Tally::default(),
-            measured: Tally::default(),
-            window: Duration::ZERO,
+            seen: Observation {
+                service_time_with_connect: plan.per_request.then(LatencyHistogram::new),
+                first_byte: plan.first_byte.then(LatencyHistogram::new),
+                events: plan.stream.is_some().then(EventsSeen::default),
+                groups: groups(&plan.groups),
+                routes: vec![RouteSeen::default(); routes],
+                tls: plan.routes.have_tls().then(TlsSeen::default),
+                open: is_open.then(OpenLoop::default),
+                ..Observation::default()
+            },
             phase: LoadPhase::WarmUp,
             measure_from: 0,
-            cut: 0,
-            carried: 0,
-            draining: 0,
             last_end: 0,
             own_ends: None,
-            counted: None,
-            own_waits: OwnWaits::default(),
             offered: 0,
-            latencies: Latencies::new(&options),
-            events: options.has_events.then(Box::default),
-            groups: groups(&options.group_of),
-            group_of: options.group_of,
-            routes: vec![RouteSeen::default(); options.routes],
-            series: BinSeries::new(bin),
+            service_now: LatencyHistogram::new(),
+            response_now: is_open.then(LatencyHistogram::new),
+            to_their_end: plan.to_their_end,
+            events: 0,
+            group_of: Arc::clone(&plan.groups),
+            series: BinSeries::new(plan.bin),
             bytes: Bytes::default(),
             bytes_before: Bytes::default(),
-            measured_bytes: Bytes::default(),
-            answers: AnswerCounts {
-                statuses: vec![0; 1000],
-                all_statuses: vec![0; 1000],
-                content_checked: 0,
-                valid_bytes: 0,
-            },
-            connections: Connections::new(options.has_tls),
-            resent: 0,
-            cookies: None,
-            fewest_streams: None,
-            unmade: Unmade::default(),
-            followed: BTreeMap::new(),
+            statuses: vec![0; 1000],
+            all_statuses: vec![0; 1000],
+            open: 0,
+            made_again: 0,
             failures: FailureGroups::new(),
             examples: Examples::default(),
-            queues: ReceiveQueues::default(),
-            intervals: IntervalRecorder::new(options.interval_sender),
+            intervals,
         }
     }
 
     /// Begins the load at `at` with `open` connections. `length`: the longest measurement in nanoseconds, if known.
     pub(crate) fn begin(&mut self, at: u64, open: u64, length: Option<u64>) {
-        self.intervals.begin(at);
-        self.connections.begin(open);
+        if let Some(intervals) = &mut self.intervals {
+            intervals.begin(at);
+        }
+        (self.open, self.seen.connections_peak) = (open, open);
         self.series.reserve(length);
     }
 
@@ -202,7 +143,7 @@ impl Recorder {
     /// Ends the warm-up and begins the measurement.
     pub(crate) fn begin_measurement(&mut self, from: u64, gauges: Gauges) {
         self.roll(from, gauges);
-        self.measured.carried_in = gauges.in_flight;
+        self.seen.measured.carried_in = gauges.in_flight;
         self.phase = LoadPhase::Measurement;
         self.measure_from = from;
         self.last_end = from;
@@ -219,19 +160,20 @@ impl Recorder {
     ) {
         self.roll(at, gauges);
         if self.is_measuring() {
+            let window = Duration::from_nanos(at - self.measure_from);
             for started in under_way {
-                self.cut += at - started.max(self.measure_from);
+                self.seen.cut += Duration::from_nanos(at - started.max(self.measure_from));
                 if started < self.measure_from {
-                    self.carried += at - self.measure_from;
+                    self.seen.carried += window;
                 }
             }
-            self.measured.in_flight = gauges.in_flight;
-            self.window = Duration::from_nanos(at - self.measure_from);
-            if !self.window.is_zero() {
-                self.measured_bytes = Bytes {
-                    valid: self.answers.valid_bytes,
-                    ..self.bytes.since(self.bytes_before)
-                };
+            self.seen.measured.in_flight = gauges.in_flight;
+            self.seen.window = window;
+            if !window.is_zero() {
+                let bytes = self.bytes.since(self.bytes_before);
+                self.seen.sent_bytes = bytes.sent;
+                self.seen.received_bytes = bytes.received;
+                self.seen.body_bytes = bytes.body;
             }
         }
         self.phase = LoadPhase::CoolDown;
@@ -240,7 +182,7 @@ impl Recorder {
     /// Open loop: records the backlog at the end of the measurement. `unsent` requests wait, the oldest of them for
     /// `oldest_unsent`; the oldest one in flight was due `oldest_in_flight` ago (nanoseconds).
     pub(crate) fn note_backlog(&mut self, unsent: u64, oldest_unsent: u64, oldest_in_flight: u64) {
-        if let Some(open) = &mut self.latencies.open {
+        if let Some(open) = &mut self.seen.open {
             open.unsent = unsent;
             open.oldest_unsent = Duration::from_nanos(oldest_unsent);
             open.oldest_in_flight = Duration::from_nanos(oldest_in_flight);
@@ -250,47 +192,47 @@ impl Recorder {
     /// Ends an interval: adds its histograms to the measurement's, and sends it if intervals were asked for.
     pub(crate) fn roll(&mut self, at: u64, gauges: Gauges) {
         if self.is_measuring() {
-            self.latencies.keep();
+            self.seen.service_time.merge(&self.service_now);
+            if let (Some(open), Some(now)) = (&mut self.seen.open, &self.response_now) {
+                open.response_time.merge(now);
+            }
         }
-        if self.intervals.is_wanted() {
-            let running = RunningTotals {
-                issued: self.total.issued,
-                succeeded: self.total.succeeded,
-                failed: self.total.failed.clone(),
-                offered: self.offered,
-                bytes: self.bytes,
-                events: self.events.as_ref().map(|events| events.total),
-            };
-            let mut part = self.intervals.next(at, running);
-            std::mem::swap(&mut part.service_time, &mut self.latencies.service_now);
-            std::mem::swap(&mut part.response_time, &mut self.latencies.response_now);
+        if let Some(intervals) = &mut self.intervals {
+            let mut part = intervals.next(
+                at,
+                RunningTotals {
+                    requests: self.seen.total.clone(),
+                    offered: self.offered,
+                    bytes: self.bytes,
+                    events: self.seen.events.as_ref().map(|_| self.events),
+                },
+            );
+            std::mem::swap(&mut part.service_time, &mut self.service_now);
+            std::mem::swap(&mut part.response_time, &mut self.response_now);
             part.phase = self.phase;
             part.in_flight = gauges.in_flight;
             part.waiting = gauges.waiting;
-            part.connections = self.connections.open();
-            self.intervals.send(part);
+            part.connections = self.open;
+            intervals.send(part);
         }
-        self.latencies.clear();
+        self.service_now.clear();
+        if let Some(now) = &mut self.response_now {
+            now.clear();
+        }
     }
 
     /// Counts a request that is about to be written.
     #[inline]
     pub(crate) fn issued(&mut self) {
-        self.total.issued += 1;
-        self.measured.issued += u64::from(self.is_measuring());
-    }
-
-    /// Whether a request that ends now ends in the measurement but began before it.
-    #[inline]
-    fn is_carried(&self, started: u64) -> bool {
-        self.is_measuring() && started < self.measure_from
+        self.seen.total.issued += 1;
+        self.seen.measured.issued += u64::from(self.is_measuring());
     }
 
     /// Open loop: counts requests that became due; `counted` of them were due in the measurement.
     #[inline]
     pub(crate) fn offered(&mut self, requests: u64, counted: u64) {
         self.offered += requests;
-        if let Some(open) = &mut self.latencies.open {
+        if let Some(open) = &mut self.seen.open {
             open.offered += counted;
         }
     }
@@ -298,14 +240,14 @@ impl Recorder {
     /// Open loop: records the send lag of a request in nanoseconds; `counts`: it was due in the measurement.
     #[inline]
     pub(crate) fn lagged(&mut self, nanoseconds: u64, counts: bool) {
-        if let (true, Some(open)) = (counts, &mut self.latencies.open) {
+        if let (true, Some(open)) = (counts, &mut self.seen.open) {
             open.send_lag.record_ns(nanoseconds);
         }
     }
 
     /// Open loop: records send lags of requests of the measurement, evenly spread from `from` to `to` nanoseconds.
     pub(crate) fn lagged_evenly(&mut self, from: u64, to: u64, requests: u64) {
-        if let Some(open) = &mut self.latencies.open {
+        if let Some(open) = &mut self.seen.open {
             open.send_lag.record_evenly(from, to, requests);
         }
     }
@@ -313,7 +255,7 @@ impl Recorder {
     /// Open loop: records how long a request waited for a connection, in nanoseconds.
     #[inline]
     pub(crate) fn waited(&mut self, nanoseconds: u64) {
-        if let (LoadPhase::Measurement, Some(open)) = (self.phase, &mut self.latencies.open) {
+        if let (LoadPhase::Measurement, Some(open)) = (self.phase, &mut self.seen.open) {
             open.connection_wait.record_ns(nanoseconds);
         }
     }
@@ -322,40 +264,65 @@ impl Recorder {
     #[inline]
     fn group(&mut self, exchange: u32) -> Option<&mut GroupSeen> {
         let group = (*self.group_of.get(exchange as usize)?)?;
-        self.groups.get_mut(group as usize)
+        self.seen.groups.get_mut(group as usize)
     }
 
-    /// Counts a verified answer to a request of this exchange, with this many bytes of body.
+    /// Counts a verified answer, with this many bytes of body, that was complete at `end`. `dialled`: when its request's
+    /// connection was dialled; `first_byte`: when its first byte arrived, meaningless if first bytes are not recorded.
     #[inline]
-    pub(crate) fn succeeded(&mut self, times: RequestTimes, exchange: u32, body_bytes: u64) {
-        self.total.succeeded += 1;
+    pub(crate) fn succeeded(
+        &mut self,
+        flight: InFlight,
+        dialled: u64,
+        first_byte: u64,
+        end: u64,
+        body_bytes: u64,
+    ) {
+        let (started, exchange) = (flight.started, flight.exchange);
+        let (service_time, response_time) = (end - started, end - flight.intended);
+        self.seen.total.succeeded += 1;
         self.bytes.valid += body_bytes;
-        if let Some(seen) = self.group(exchange) {
-            seen.total_succeeded += 1;
+        if let Some(group) = self.group(exchange) {
+            group.total_succeeded += 1;
         }
         if self.is_measuring() {
-            self.last_end = times.end;
-            self.series.at(times.end).succeeded += 1;
-            if times.started < self.measure_from {
-                self.measured.carried_succeeded += 1;
-                self.cut += times.end - self.measure_from;
-                self.carried += times.end - self.measure_from;
+            self.last_end = end;
+            self.series.at(end).succeeded += 1;
+            if started < self.measure_from {
+                let part = Duration::from_nanos(end - self.measure_from);
+                self.seen.measured.carried_succeeded += 1;
+                self.seen.cut += part;
+                self.seen.carried += part;
                 return;
             }
-            self.note_own_end(times.end);
-            self.measured.succeeded += 1;
-            self.answers.valid_bytes += body_bytes;
-            if let Some(seen) = self.group(exchange) {
-                seen.succeeded += 1;
-                seen.valid_body_bytes += body_bytes;
-                seen.service_time.record_ns(times.end - times.started);
+            self.note_own_end(end);
+            self.seen.measured.succeeded += 1;
+            self.seen.valid_body_bytes += body_bytes;
+            if let Some(group) = self.group(exchange) {
+                group.succeeded += 1;
+                group.valid_body_bytes += body_bytes;
+                group.service_time.record_ns(service_time);
+            }
+            if let Some(with_connect) = &mut self.seen.service_time_with_connect {
+                with_connect.record_ns(end - dialled);
+            }
+            if let Some(times) = &mut self.seen.first_byte {
+                times.record_ns(first_byte - started);
             }
         }
-        self.latencies.record(times, self.is_measuring());
-        if self.drained(times.started, times.end) {
-            self.latencies.record_late(times);
-            if let Some(seen) = self.group(exchange) {
-                seen.late.record_ns(times.end - times.started);
+        self.service_now.record_ns(service_time);
+        if let Some(now) = &mut self.response_now {
+            now.record_ns(response_time);
+        }
+        if self.drained(started, end) {
+            if self.to_their_end {
+                self.seen.service_time.record_ns(service_time);
+                if let Some(open) = &mut self.seen.open {
+                    open.response_time.record_ns(response_time);
+                }
+            }
+            if let Some(group) = self.group(exchange) {
+                group.late.record_ns(service_time);
             }
         }
     }
@@ -364,11 +331,11 @@ impl Recorder {
     /// measurement is over. Returns whether it does.
     #[inline]
     pub(crate) fn drained(&mut self, started: u64, end: u64) -> bool {
-        let measured_until = self.measure_from + self.window.as_nanos() as u64;
+        let measured_until = self.measure_from + self.seen.window.as_nanos() as u64;
         let counts = self.phase == LoadPhase::CoolDown
             && (self.measure_from..measured_until).contains(&started);
         if counts {
-            self.draining += end.saturating_sub(measured_until);
+            self.seen.draining += Duration::from_nanos(end.saturating_sub(measured_until));
         }
         counts
     }
@@ -384,8 +351,8 @@ impl Recorder {
         end: u64,
         detail: impl FnOnce() -> String,
     ) {
-        let carried = self.is_carried(started);
-        self.total.failed[fault.kind] += 1;
+        let carried = self.is_measuring() && started < self.measure_from;
+        self.seen.total.failed[fault.kind] += 1;
         self.failures.count(fault, self.is_measuring() && !carried);
         self.examples.keep(fault.kind, detail);
         self.drained(started, end);
@@ -393,23 +360,34 @@ impl Recorder {
             self.last_end = end;
             self.series.at(end).failed += 1;
             if carried {
-                self.measured.carried_failed += 1;
-                self.carried += end - self.measure_from;
+                self.seen.measured.carried_failed += 1;
+                self.seen.carried += Duration::from_nanos(end - self.measure_from);
             } else {
                 self.note_own_end(end);
-                self.measured.failed[fault.kind] += 1;
-                if let Some(seen) = exchange.and_then(|exchange| self.group(exchange)) {
-                    seen.failed += 1;
+                self.seen.measured.failed[fault.kind] += 1;
+                if let Some(group) = exchange.and_then(|exchange| self.group(exchange)) {
+                    group.failed += 1;
                 }
             }
         }
     }
 
-    /// Counts events of an answer.
-    pub(crate) fn events_came(&mut self, came: EventBatch) {
-        let measured_from = self.is_measuring().then_some(self.measure_from);
-        if let Some(events) = &mut self.events {
-            events.came(came, measured_from);
+    /// Counts events that arrived with one read at `at`, in the answer to a request that began at `started`. `before`:
+    /// when the previous event arrived; `None`: these are the answer's first.
+    pub(crate) fn events_came(&mut self, count: u64, at: u64, started: u64, before: Option<u64>) {
+        self.events += count;
+        let (true, Some(seen)) = (self.is_measuring(), &mut self.seen.events) else {
+            return;
+        };
+        seen.events += count;
+        match before {
+            Some(before) => seen.gap.record_ns(at - before),
+            None if started >= self.measure_from => seen.first_event.record_ns(at - started),
+            // Part of the wait lies before the measurement.
+            None => {}
+        }
+        if count > 1 {
+            seen.gap.record_none(count - 1);
         }
     }
 
@@ -417,23 +395,40 @@ impl Recorder {
     #[cold]
     pub(crate) fn had_no_event(&mut self, started: u64) {
         let counts = self.is_measuring() && started >= self.measure_from;
-        if let (true, Some(events)) = (counts, &mut self.events) {
-            events.seen.without += 1;
+        if let (true, Some(events)) = (counts, &mut self.seen.events) {
+            events.without += 1;
         }
     }
 
     /// Records the time since the last event of an answer at the end of the measurement, in nanoseconds.
     pub(crate) fn note_open_gap(&mut self, nanoseconds: u64) {
-        let measuring = self.is_measuring();
-        if let (true, Some(events)) = (measuring, &mut self.events) {
-            events.seen.open_gap = Duration::from_nanos(nanoseconds);
+        if let (true, Some(events)) = (self.is_measuring(), &mut self.seen.events) {
+            events.open_gap = Duration::from_nanos(nanoseconds);
         }
     }
 
-    /// Counts a connection that was opened on `route`.
-    pub(crate) fn opened_on(&mut self, route: u32) {
-        if let Some(seen) = self.routes.get_mut(route as usize) {
+    /// Counts a connection on `route` that took this many nanoseconds to open; `again`: it replaced an earlier one.
+    pub(crate) fn opened(&mut self, route: u32, nanoseconds: u64, again: bool) {
+        self.seen.connect_time.record_ns(nanoseconds);
+        self.made_again += u64::from(again);
+        self.open += 1;
+        self.seen.connections_opened += 1;
+        self.seen.connections_peak = self.seen.connections_peak.max(self.open);
+        if let Some(seen) = self.seen.routes.get_mut(route as usize) {
             seen.connections_opened += 1;
+        }
+    }
+
+    /// Connections that replaced an earlier one.
+    pub(crate) fn made_again(&self) -> u64 {
+        self.made_again
+    }
+
+    /// Counts the end of a connection after this many answers; `None`: it had ended before the load began.
+    pub(crate) fn closed(&mut self, answers: Option<u64>) {
+        self.open -= 1;
+        if let Some(answers) = answers {
+            self.seen.answers_per_connection.record(answers);
         }
     }
 
@@ -441,7 +436,7 @@ impl Recorder {
     #[inline]
     pub(crate) fn ended_on(&mut self, route: u32, started: u64, is_valid: bool) {
         let is_measuring = self.is_measuring();
-        if let Some(seen) = self.routes.get_mut(route as usize)
+        if let Some(seen) = self.seen.routes.get_mut(route as usize)
             && is_measuring
             && started >= self.measure_from
         {
@@ -467,28 +462,28 @@ impl Recorder {
     #[inline]
     pub(crate) fn answered(&mut self, started: u64, status: u16, content_checked: bool) {
         let status = usize::from(status);
-        if let Some(count) = self.answers.all_statuses.get_mut(status) {
+        if let Some(count) = self.all_statuses.get_mut(status) {
             *count += 1;
         }
         if self.is_measuring() && started >= self.measure_from {
-            if let Some(count) = self.answers.statuses.get_mut(status) {
+            if let Some(count) = self.statuses.get_mut(status) {
                 *count += 1;
             }
-            self.answers.content_checked += u64::from(content_checked);
+            self.seen.content_checked += u64::from(content_checked);
         }
     }
 
     /// Counts a followed redirect with this status, to a request that began at `started`.
     pub(crate) fn followed(&mut self, started: u64, status: u16) {
         if self.is_measuring() && started >= self.measure_from {
-            *self.followed.entry(status).or_default() += 1;
+            *self.seen.followed.entry(status).or_default() += 1;
         }
     }
 
     /// Requests that were issued and have not ended, by the counts.
     #[inline]
     pub(crate) fn outstanding(&self) -> u64 {
-        self.total.issued - self.total.ended()
+        self.seen.total.issued - self.seen.total.ended()
     }
 
     #[inline]
@@ -506,7 +501,7 @@ impl Recorder {
     #[cold]
     pub(crate) fn waited_for_continue(&mut self, started: u64, nanoseconds: u64) {
         if self.is_measuring() && started >= self.measure_from {
-            let waits = &mut self.own_waits.for_continue;
+            let waits = &mut self.seen.own_waits.for_continue;
             waits.add(Duration::from_nanos(nanoseconds));
         }
     }
@@ -515,7 +510,7 @@ impl Recorder {
     #[cold]
     pub(crate) fn waits_before_connecting(&mut self, nanoseconds: u64) {
         if self.is_measuring() {
-            let waits = &mut self.own_waits.before_connecting;
+            let waits = &mut self.seen.own_waits.before_connecting;
             waits.add(Duration::from_nanos(nanoseconds));
         }
     }
@@ -526,56 +521,21 @@ impl Recorder {
     }
 
     /// The observation of a load that ended with `in_flight` requests under way.
-    pub(crate) fn into_observation(mut self, in_flight: u64, health: WorkerHealth) -> Observation {
-        self.total.in_flight = in_flight;
-        let (bin, bins) = self.series.into_bins(self.window);
-        let bytes = self.measured_bytes;
-        Observation {
-            total: self.total,
-            measured: self.measured,
-            window: self.window,
-            counted: self.counted,
-            own_waits: self.own_waits,
-            service_time: self.latencies.service_time,
-            service_time_with_connect: self.latencies.with_connect,
-            first_byte: self.latencies.first_byte,
-            events: self.events.map(|events| events.seen),
-            groups: self.groups,
-            routes: self.routes,
-            cut: Duration::from_nanos(self.cut),
-            carried: Duration::from_nanos(self.carried),
-            draining: Duration::from_nanos(self.draining),
-            bin,
-            bins,
-            connections_opened: self.connections.opened,
-            connections_peak: self.connections.peak,
-            connect_time: self.connections.connect_time,
-            handshake_time: self.connections.handshake_time,
-            tls: self.connections.tls,
-            answers_per_connection: self.connections.answers,
-            resent: self.resent,
-            cookies: self.cookies,
-            fewest_streams: self.fewest_streams,
-            unmade: self.unmade,
-            followed: self.followed,
-            statuses: seen(self.answers.statuses),
-            all_statuses: seen(self.answers.all_statuses),
-            failures: self.failures.describe(),
-            open: self.latencies.open,
-            receive_queues: self.queues,
-            sent_bytes: bytes.sent,
-            received_bytes: bytes.received,
-            body_bytes: bytes.body,
-            valid_body_bytes: bytes.valid,
-            content_checked: self.answers.content_checked,
-            workers: vec![health],
-            examples: self.examples.into_kept(),
-        }
+    pub(crate) fn into_observation(self, in_flight: u64, health: WorkerHealth) -> Observation {
+        let mut seen = self.seen;
+        seen.total.in_flight = in_flight;
+        (seen.bin, seen.bins) = self.series.into_bins(seen.window);
+        seen.statuses = above_zero(self.statuses);
+        seen.all_statuses = above_zero(self.all_statuses);
+        seen.failures = self.failures.describe();
+        seen.examples = self.examples.into_kept();
+        seen.workers = vec![health];
+        seen
     }
 }
 
 /// The statuses with a count above zero.
-fn seen(statuses: Vec<u64>) -> BTreeMap<u16, u64> {
+fn above_zero(statuses: Vec<u64>) -> BTreeMap<u16, u64> {
     let all = (0..).zip(statuses);
     all.filter(|(_, count)| *count > 0).collect()
 }

@@ -1,11 +1,35 @@
-use deadheat_model::{Failure, failure::FailurePhase};
+use deadheat_model::{
+    Exchange, Failure, LoadSpec, Schedule, StopRule,
+    failure::FailurePhase,
+    load::{Arrivals, Expectation, RequestSpec, Stage, StatusSet, Target},
+};
 
 use super::*;
 
 const MS: u64 = 1_000_000;
+const CLOSED: Schedule = Schedule::Closed {
+    connections: 1,
+    ramp: Duration::ZERO,
+};
+
+fn plan(schedule: Schedule) -> Plan {
+    let expect = Expectation {
+        status: StatusSet::success(),
+        length: None,
+        content: None,
+    };
+    let mut spec = LoadSpec::new(
+        Target::plain("127.0.0.1:1".parse().unwrap()),
+        vec![Exchange::new(RequestSpec::get("/"), expect)],
+        schedule,
+        StopRule::Interrupt,
+    );
+    spec.bin = Duration::from_millis(10);
+    Plan::new(&spec).unwrap()
+}
 
 fn recorder() -> Recorder {
-    let mut recorder = Recorder::new(Duration::from_millis(10), RecorderOptions::default());
+    let mut recorder = Recorder::new(&plan(CLOSED), None);
     recorder.begin(0, 0, Some(100 * MS));
     recorder
 }
@@ -18,14 +42,12 @@ fn in_flight(in_flight: u64) -> Gauges {
 }
 
 fn succeed(recorder: &mut Recorder, started: u64, end: u64) {
-    let times = RequestTimes {
+    let flight = InFlight {
         intended: started,
-        dialled: started,
         started,
-        first_byte: end,
-        end,
+        ..InFlight::default()
     };
-    recorder.succeeded(times, 0, 7);
+    recorder.succeeded(flight, started, end, end, 7);
 }
 
 fn fail(recorder: &mut Recorder, kind: Failure, started: u64, end: u64) {
@@ -102,12 +124,14 @@ fn a_request_counts_where_it_began() {
 #[test]
 fn times_of_slices_are_of_all_requests_that_began_in_the_measurement() {
     for to_their_end in [false, true] {
-        let options = RecorderOptions {
-            is_open: true,
-            to_their_end,
-            ..RecorderOptions::default()
-        };
-        let mut recorder = Recorder::new(Duration::from_millis(10), options);
+        let mut plan = plan(Schedule::Open {
+            arrivals: Arrivals::Uniform,
+            stages: vec![Stage::constant(1.0)],
+            connections: 1,
+            most_connections: 1,
+        });
+        plan.to_their_end = to_their_end;
+        let mut recorder = Recorder::new(&plan, None);
         recorder.begin(0, 0, Some(100 * MS));
         for _ in 0..3 {
             recorder.issued();

@@ -16,7 +16,7 @@ use std::{
 use deadheat_model::load::{Arrivals as Kind, Share, Stage};
 
 use super::{nanos, share};
-use crate::{limits::MAX_PER_SECOND, random, socket::Waker};
+use crate::{error::ScheduleError, limits::MAX_PER_SECOND, random, socket::Waker};
 
 /// The most requests with random times that are counted before a load.
 const MAX_COUNTED: f64 = 1e8;
@@ -68,16 +68,16 @@ pub(crate) struct Arrivals {
 
 impl Arrivals {
     /// A schedule with the warm-up at the first stage's first rate, then the stages, then the last one's final rate
-    /// forever. An error says which stage has an invalid rate.
+    /// forever.
     pub(crate) fn new(
         kind: Kind,
         seed: u64,
         share: Share,
         warm_up: Duration,
         stages: &[Stage],
-    ) -> Result<Self, String> {
+    ) -> Result<Self, ScheduleError> {
         let (Some(first), Some(last)) = (stages.first(), stages.last()) else {
-            return Err("it has no stage, and so no rate".to_owned());
+            return Err(ScheduleError::NoStage);
         };
         let before = Stage {
             length: warm_up,
@@ -89,9 +89,7 @@ impl Arrivals {
         for (index, stage) in [before].iter().chain(stages).enumerate() {
             for rate in [stage.from, stage.to] {
                 if !(0.0..=MAX_PER_SECOND).contains(&rate) {
-                    return Err(format!(
-                        "stage {index} has a rate of {rate}/s: rates go from 0 to {MAX_PER_SECOND}/s"
-                    ));
+                    return Err(ScheduleError::Rate { index, rate });
                 }
             }
             let length = stage.length.as_secs_f64();
@@ -126,19 +124,19 @@ impl Arrivals {
                 end: u64::MAX,
             })
         } else {
-            Err("its rate is always 0: nothing would be sent".to_owned())
+            Err(ScheduleError::AlwaysZero)
         }
     }
 
-    /// Ends the schedule after this number of requests after the warm-up, counted over all generators. An error says
-    /// why their numbers cannot be known.
-    pub(crate) fn ending_after(mut self, warm_up: Duration, requests: u64) -> Result<Self, String> {
+    /// Ends the schedule after this number of requests after the warm-up, counted over all generators.
+    pub(crate) fn ending_after(
+        mut self,
+        warm_up: Duration,
+        requests: u64,
+    ) -> Result<Self, ScheduleError> {
         let before = self.expected_before(nanos(warm_up));
         if self.kind == Kind::Poisson && before > MAX_COUNTED {
-            return Err(format!(
-                "{before:.1e} requests with random times are due in the warm-up, too many to count them before the load: \
-                 use uniform arrivals, a shorter warm-up, or a duration instead of a number of requests"
-            ));
+            return Err(ScheduleError::TooMany(before));
         }
         let whole = Self {
             share: Share::WHOLE,

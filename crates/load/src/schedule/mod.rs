@@ -41,14 +41,6 @@ pub(crate) struct Timeline {
     pub(crate) measure_until: u64,
 }
 
-/// One slice, as its workers go through it.
-#[derive(Clone, Debug)]
-pub(crate) struct SliceRun {
-    pub(crate) timeline: Timeline,
-    /// The intended starts of an open loop.
-    pub(crate) arrivals: Option<Arrivals>,
-}
-
 impl Timeline {
     /// The timeline of a load that begins at `start` and whose measurement takes `length` at most, if that is known.
     pub(crate) fn new(start: u64, warm_up: Duration, length: Option<Duration>) -> Self {

@@ -193,9 +193,9 @@ impl ClientSessionStore for SessionStore {
 mod tests {
     use super::*;
 
-    fn offered(version: Option<TlsVersion>, names: &[&str]) -> Result<Vec<String>, String> {
+    fn offered(version: Option<TlsVersion>, names: &[&str]) -> Result<Vec<String>, OfferError> {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let offer = offer(version, &names).map_err(|error| error.to_string())?;
+        let offer = offer(version, &names)?;
         let suites = offer.provider.cipher_suites.iter();
         Ok(suites.map(|suite| iana(suite.suite())).collect())
     }
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn what_is_unknown_or_of_another_version_is_refused_with_what_there_is() {
-        let error = offered(None, &["AES128-SHA"]).unwrap_err();
+        let error = offered(None, &["AES128-SHA"]).unwrap_err().to_string();
         assert!(
             error.contains("AES128-SHA is not a cipher suite")
                 && error.contains("TLS_AES_128_GCM_SHA256, TLS_CHACHA20_POLY1305_SHA256")
@@ -223,7 +223,8 @@ mod tests {
             "{error}"
         );
         let (old, new) = (Some(TlsVersion::Tls12), Some(TlsVersion::Tls13));
-        let error = offered(old, &["TLS_AES_128_GCM_SHA256"]).unwrap_err();
+        let refused = offered(old, &["TLS_AES_128_GCM_SHA256"]).unwrap_err();
+        let error = refused.to_string();
         assert!(
             error.contains("of TLS 1.3, and only TLS 1.2")
                 && !error.contains("TLS_AES_256_GCM_SHA384"),

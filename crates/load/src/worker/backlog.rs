@@ -174,16 +174,18 @@ impl Backlog {
 }
 
 impl Worker<'_> {
-    /// Begins a slice whose intended starts are `arrivals`.
-    pub(super) fn begin_backlog(&mut self, arrivals: Arrivals) {
+    /// Begins a slice. `arrivals` are its own intended starts, if they are not those that the backlog was made for.
+    pub(super) fn begin_backlog(&mut self, arrivals: Option<Arrivals>) {
         let workers = self.plan.cpus.len();
-        let looking = workers.min(self.plan.most_connections as usize);
         let Some(backlog) = &mut self.backlog else {
             return;
         };
-        backlog.own = Cursor::new(&arrivals, self.index, looking);
-        backlog.all = Cursor::new(&arrivals, 0, 1);
-        backlog.arrivals = arrivals;
+        if let Some(arrivals) = arrivals {
+            let looking = workers.min(self.plan.most_connections as usize);
+            backlog.own = Cursor::new(&arrivals, self.index, looking);
+            backlog.all = Cursor::new(&arrivals, 0, 1);
+            backlog.arrivals = arrivals;
+        }
         backlog.next = (u64::MAX, None);
         backlog.next_arrival = NEVER;
         (backlog.last_lag, backlog.first_counted) = (0, NEVER);

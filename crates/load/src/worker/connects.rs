@@ -134,9 +134,7 @@ impl Worker<'_> {
         let connection = &mut self.connections[slot];
         let again = connection.establish();
         self.recorder
-            .connections
-            .opened(now - connection.dialled, again);
-        self.recorder.opened_on(connection.place.route);
+            .opened(connection.place.route, now - connection.dialled, again);
         if connection.state == ConnectionState::Handshaking {
             connection.handshake_begun = now;
             return self.handshake(slot);
@@ -173,12 +171,10 @@ impl Worker<'_> {
                     return;
                 }
                 let connection = &mut self.connections[slot];
-                self.recorder
-                    .connections
-                    .handshake_done(now - connection.handshake_begun);
-                if let (Some(tls), Some(seen)) =
-                    (&connection.tls, &mut self.recorder.connections.tls)
-                {
+                let seen = &mut self.recorder.seen;
+                seen.handshake_time
+                    .record_ns(now - connection.handshake_begun);
+                if let (Some(tls), Some(seen)) = (&connection.tls, &mut seen.tls) {
                     tls.note(seen);
                 }
                 if let Some(why) = connection.disagrees() {
@@ -246,9 +242,7 @@ impl Worker<'_> {
         if was_made {
             let answers = connection.answered_in_slice();
             let is_held = answers == 0 && connection.dialled < self.clock.timeline.start;
-            self.recorder
-                .connections
-                .closed((!is_held).then_some(answers));
+            self.recorder.closed((!is_held).then_some(answers));
         }
         self.unlist(slot);
         self.note_closed(was_open);

@@ -27,8 +27,8 @@ use crate::{
     deadlines::{Deadlines, NEVER},
     http_connection::{Heads, HttpConnection},
     plan::Plan,
-    recorder::{Gauges, IntervalSender, Recorder},
-    schedule::{SliceRun, nanos, share},
+    recorder::{Gauges, IntervalRecorder, Recorder},
+    schedule::{Arrivals, Timeline, nanos, share},
     socket::{Events, Poller, Ready, Waker},
     sys, tls,
     verify::Contents,
@@ -37,7 +37,7 @@ use crate::{
 use backlog::Backlog;
 use lingering::LingeringSockets;
 use requests::ThinkingConnections;
-use slice::{Clock, Health, Phase, recorder};
+use slice::{Clock, Health, Phase};
 
 /// Bytes read at once. A body of 1 MiB takes a handful of reads, and the buffer stays in the second-level cache.
 const READ_BUFFER: usize = 256 * 1024;
@@ -112,7 +112,7 @@ impl<'a> Worker<'a> {
         index: usize,
         plan: &'a Plan,
         stop: &'a AtomicBool,
-        interval_sender: Option<IntervalSender>,
+        intervals: Option<IntervalRecorder>,
     ) -> Result<Self, LoadError> {
         let poller = Poller::new().map_err(|error| error.of_worker(index))?;
         if plan.arrivals.is_some() {
@@ -196,7 +196,7 @@ impl<'a> Worker<'a> {
                 plan.interval.map_or(NEVER, nanos),
                 nanos(plan.timeouts.cool_down),
             ),
-            recorder: recorder(plan, interval_sender),
+            recorder: Recorder::new(plan, intervals),
             health: Health::default(),
             next_look: NEVER,
             is_idle: false,
@@ -205,9 +205,15 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// Runs a slice until nothing is in flight or the cool-down is over; `events` is a buffer for events.
-    pub(crate) fn run(&mut self, course: SliceRun, events: &mut Events) -> Result<(), LoadError> {
-        self.begin(course, events)?;
+    /// Runs a slice until nothing is in flight or the cool-down is over. `arrivals` are its own intended starts, if they
+    /// are not the plan's; `events` is a buffer for events.
+    pub(crate) fn run(
+        &mut self,
+        timeline: Timeline,
+        arrivals: Option<Arrivals>,
+        events: &mut Events,
+    ) -> Result<(), LoadError> {
+        self.begin(timeline, arrivals, events)?;
         while !self.clock.is_over() {
             self.wait(events)?;
             if self.clock.now >= self.next_look {
@@ -352,7 +358,7 @@ impl<'a> Worker<'a> {
             self.recorder.drained(flight.started, at);
         }
         for connection in &self.connections {
-            let unmade = &mut self.recorder.unmade;
+            let unmade = &mut self.recorder.seen.unmade;
             match connection.state {
                 ConnectionState::Connecting => unmade.connecting += 1,
                 ConnectionState::Tunnelling => unmade.proxy += 1,
@@ -361,9 +367,8 @@ impl<'a> Worker<'a> {
                 ConnectionState::Absent | ConnectionState::Open => {}
             }
             if connection.is_established() {
-                self.recorder
-                    .connections
-                    .lasted(connection.answered_in_slice());
+                let answers = &mut self.recorder.seen.answers_per_connection;
+                answers.record(connection.answered_in_slice());
             }
         }
         self.clock.phase = Phase::Over;
@@ -430,7 +435,7 @@ impl<'a> Worker<'a> {
     #[cold]
     fn look_at_queues(&mut self) {
         self.next_look = self.clock.now.saturating_add(LOOK);
-        let queues = &mut self.recorder.queues;
+        let queues = &mut self.recorder.seen.receive_queues;
         queues.looks += 1;
         let busy = self.connections.iter().filter(|one| !one.http.is_idle());
         for connection in busy.take(LOOKED_AT) {

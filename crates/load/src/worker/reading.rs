@@ -10,7 +10,7 @@ use super::{
 use crate::{
     connection::{ConnectionState, Task},
     http_connection::{AnswerProgress, Ending, FeedOutcome, NOT_HTTP, RedirectOutcome},
-    recorder::{Cause, EventBatch, Fault},
+    recorder::{Cause, Fault},
     socket,
     tls::TlsError,
     verify::excerpt,
@@ -472,15 +472,10 @@ impl Worker<'_> {
         if count == 0 {
             return false;
         }
-        let came = EventBatch {
-            count,
-            at,
-            started,
-            before: (events.seen() > count).then_some(connection.last_event),
-        };
+        let before = (events.seen() > count).then_some(connection.last_event);
         connection.last_event = at;
         let is_enough = events.is_enough();
-        self.recorder.events_came(came);
+        self.recorder.events_came(count, at, started, before);
         is_enough
     }
 

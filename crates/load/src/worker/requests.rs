@@ -10,7 +10,7 @@ use crate::{
     connection::{ConnectionState, Task, WriteOutcome},
     deadlines::NEVER,
     http_connection::{AnswerProgress, InFlight, RedirectOutcome},
-    recorder::{Cause, Fault, RequestTimes},
+    recorder::{Cause, Fault},
     schedule::global,
     socket::Interest,
     verify::excerpt,
@@ -119,7 +119,7 @@ impl Worker<'_> {
     pub(super) fn send_again(&mut self, slot: usize) {
         let scratch = &mut self.buffers.scratch;
         let again = self.connections[slot].http.put_again(self.plan, scratch);
-        self.recorder.resent += again;
+        self.recorder.seen.resent += again;
         self.begin_answer(slot);
         self.write(slot);
     }
@@ -265,15 +265,10 @@ impl Worker<'_> {
                 if events.is_some_and(|events| events.seen() == 0) {
                     self.recorder.had_no_event(flight.started);
                 }
-                let times = RequestTimes {
-                    intended: flight.intended,
-                    dialled: connection.http.first_dialled(connection.dialled),
-                    started: flight.started,
-                    first_byte: connection.first_byte,
-                    end,
-                };
-                let length = connection.http.answer.length;
-                self.recorder.succeeded(times, flight.exchange, length);
+                let dialled = connection.http.first_dialled(connection.dialled);
+                let (first_byte, length) = (connection.first_byte, connection.http.answer.length);
+                self.recorder
+                    .succeeded(flight, dialled, first_byte, end, length);
             }
             None => {
                 let detail = || excerpt(extra);

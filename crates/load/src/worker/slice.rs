@@ -1,7 +1,7 @@
 //! The beginning and end of a slice, its clock, and the worker's CPU use in it. Connections are held from one slice to
 //! the next.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use deadheat_model::{
     SliceResult,
@@ -13,17 +13,21 @@ use crate::{
     LoadError,
     connection::{ConnectionState, Task},
     deadlines::NEVER,
-    plan::Plan,
-    recorder::{IntervalSender, Recorder, RecorderOptions},
-    schedule::{SliceRun, Timeline, global},
+    recorder::Recorder,
+    schedule::{Arrivals, Timeline, global},
     socket::{EVENTS, Events},
     sys,
 };
 
 impl Worker<'_> {
-    /// Begins a slice: checks held connections, and schedules the opening of the others.
-    pub(super) fn begin(&mut self, course: SliceRun, events: &mut Events) -> Result<(), LoadError> {
-        let timeline = course.timeline;
+    /// Begins a slice: checks held connections, and schedules the opening of the others. `arrivals` are its own intended
+    /// starts, if they are not the plan's.
+    pub(super) fn begin(
+        &mut self,
+        timeline: Timeline,
+        arrivals: Option<Arrivals>,
+        events: &mut Events,
+    ) -> Result<(), LoadError> {
         let held_for = timeline.start.saturating_sub(self.clock.now);
         self.clock.begin(timeline);
         self.health = Health::default();
@@ -48,9 +52,7 @@ impl Worker<'_> {
                 self.deadlines.set(slot, at);
             }
         }
-        if let Some(arrivals) = course.arrivals {
-            self.begin_backlog(arrivals);
-        }
+        self.begin_backlog(arrivals);
         self.tick();
         self.expire();
         self.run_queued(0);
@@ -127,7 +129,7 @@ impl Worker<'_> {
         self.hold();
         self.note_dialogues();
         let seen = self.without_counts();
-        let fresh = recorder(self.plan, None);
+        let fresh = Recorder::new(self.plan, None);
         let counted = std::mem::replace(&mut self.recorder, fresh);
         SliceResult {
             observation: counted.into_observation(self.left, self.health()),
@@ -148,7 +150,7 @@ impl Worker<'_> {
     /// Collects the cookie counts and stream limits of all connections.
     fn note_dialogues(&mut self) {
         for connection in &mut self.connections {
-            let fewest = &mut self.recorder.fewest_streams;
+            let fewest = &mut self.recorder.seen.fewest_streams;
             *fewest = connection
                 .http
                 .take_fewest()
@@ -156,7 +158,8 @@ impl Worker<'_> {
                 .chain(*fewest)
                 .min();
             if let Some(seen) = connection.http.take_cookies() {
-                self.recorder.cookies.get_or_insert_default().merge(&seen);
+                let cookies = self.recorder.seen.cookies.get_or_insert_default();
+                cookies.merge(&seen);
             }
         }
     }
@@ -166,7 +169,7 @@ impl Worker<'_> {
         let (over, due) = (self.clock.now, self.clock.timeline.measure_until);
         SliceResult {
             drained: Duration::from_nanos(over.saturating_sub(due)),
-            reconnected: self.recorder.connections.made_again(),
+            reconnected: self.recorder.made_again(),
             interrupted: self.interrupted,
             ..SliceResult::default()
         }
@@ -175,25 +178,6 @@ impl Worker<'_> {
     fn health(&self) -> WorkerHealth {
         self.health.seen(self.plan.cpus[self.index])
     }
-}
-
-/// A recorder for the figures that `plan` asks for.
-pub(super) fn recorder(plan: &Plan, interval_sender: Option<IntervalSender>) -> Recorder {
-    let options = RecorderOptions {
-        is_open: plan.arrivals.is_some(),
-        has_tls: plan.routes.have_tls(),
-        routes: match plan.routes.all() {
-            [_] => 0,
-            all => all.len(),
-        },
-        per_request: plan.per_request,
-        first_byte: plan.first_byte,
-        has_events: plan.stream.is_some(),
-        to_their_end: plan.to_their_end,
-        group_of: Arc::clone(&plan.groups),
-        interval_sender,
-    };
-    Recorder::new(plan.bin, options)
 }
 
 /// The longest unsuccessful poll that counts, in nanoseconds. In a longer one something else had the CPU, and that time
@@ -384,7 +368,7 @@ impl Worker<'_> {
 
     /// Records the time of a load that ends by a count, after its last request has ended.
     pub(super) fn note_counted(&mut self) {
-        self.recorder.counted = match self.plan.is_counted {
+        self.recorder.seen.counted = match self.plan.is_counted {
             false => None,
             true if self.backlog.is_some() => self.counted_arrivals(),
             true => Some(self.counted_connections()),

@@ -8,7 +8,6 @@ use deadheat_model::{
 };
 
 use super::*;
-use crate::schedule::Timeline;
 
 /// Somebody who takes connections and answers nothing.
 fn silent() -> TcpListener {
@@ -41,11 +40,9 @@ const ONE_CONNECTION: Schedule = Schedule::Closed {
     ramp: Duration::ZERO,
 };
 
-fn course(plan: &Plan, length: Duration) -> SliceRun {
-    SliceRun {
-        timeline: Timeline::new(sys::monotonic_ns(), Duration::ZERO, Some(length)),
-        arrivals: plan.arrivals.clone(),
-    }
+/// A slice of this length that begins now.
+fn timeline(length: Duration) -> Timeline {
+    Timeline::new(sys::monotonic_ns(), Duration::ZERO, Some(length))
 }
 
 #[test]
@@ -55,8 +52,8 @@ fn connections_that_are_of_no_use_are_made_again_after_a_while() {
     let stop = AtomicBool::new(false);
     let mut worker = Worker::new(0, &plan, &stop, None).unwrap();
     worker.poller.is_full = true;
-    let course = course(&plan, Duration::from_millis(100));
-    worker.run(course, &mut Events::new()).unwrap();
+    let timeline = timeline(Duration::from_millis(100));
+    worker.run(timeline, None, &mut Events::new()).unwrap();
     let seen = worker.into_report().observation;
     assert!(seen.total.is_conserved());
     let failed = seen.total.failed.total();
@@ -70,13 +67,12 @@ fn a_worker_that_wakes_after_its_slice_sends_nothing_and_says_that_it_was_not_th
     let plan = plan(&server, ONE_CONNECTION);
     let stop = AtomicBool::new(false);
     let mut worker = Worker::new(0, &plan, &stop, None).unwrap();
-    let mut course = course(&plan, Duration::from_millis(100));
-    course.timeline = Timeline::new(
+    let timeline = Timeline::new(
         sys::monotonic_ns() - 1_000_000_000,
         Duration::from_millis(100),
         Some(Duration::from_millis(100)),
     );
-    worker.run(course, &mut Events::new()).unwrap();
+    worker.run(timeline, None, &mut Events::new()).unwrap();
     let seen = worker.into_report().observation;
     assert_eq!((seen.total.issued, seen.connections_opened), (0, 0));
     assert_eq!(seen.workers[0].wall, Duration::ZERO);
@@ -96,7 +92,7 @@ fn a_sleep_is_as_long_as_it_is_until_then_when_it_begins() {
     let mut worker = Worker::new(0, &plan, &stop, None).unwrap();
     let mut events = Events::new();
     worker
-        .begin(course(&plan, Duration::from_secs(60)), &mut events)
+        .begin(timeline(Duration::from_secs(60)), None, &mut events)
         .unwrap();
     // As if sending had taken long since the clock was last read.
     let begun = worker.clock.now;
@@ -128,8 +124,8 @@ fn shared(server: &TcpListener, source: &str, rate: f64) -> Plan {
 fn second_alone(plan: &Plan) -> Observation {
     let stop = AtomicBool::new(false);
     let mut worker = Worker::new(1, plan, &stop, None).unwrap();
-    let course = course(plan, Duration::from_millis(200));
-    worker.run(course, &mut Events::new()).unwrap();
+    let timeline = timeline(Duration::from_millis(200));
+    worker.run(timeline, None, &mut Events::new()).unwrap();
     worker.into_report().observation
 }
 
@@ -169,8 +165,8 @@ fn a_worker_wakes_to_try_another_connection_though_it_has_taken_nothing() {
     let plan = shared(&server, "192.0.2.1", 0.5);
     let stop = AtomicBool::new(false);
     let mut worker = Worker::new(1, &plan, &stop, None).unwrap();
-    let course = course(&plan, Duration::from_secs(60));
-    worker.begin(course, &mut Events::new()).unwrap();
+    let timeline = timeline(Duration::from_secs(60));
+    worker.begin(timeline, None, &mut Events::new()).unwrap();
     worker.attend_backlog();
     let backlog = worker.backlog.as_ref().unwrap();
     let soon = worker.clock.now + connects::back_off(1);

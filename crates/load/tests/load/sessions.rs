@@ -16,7 +16,7 @@ use deadheat_load::{LoadError, Session, Slice};
 use deadheat_model::{
     Failure, LoadSpec, SliceEvent, SliceResult, StopRule, Tally, Wait,
     load::{HttpVersion, Protocol, Reuse},
-    observation::Unmade,
+    observation::UnmadeConnections,
 };
 use deadheat_testkit::{
     Action, Authority, OracleServer, Turn,
@@ -377,7 +377,7 @@ impl Gate {
 }
 
 /// Loads of four connections through a gate whose connections take long to be made, and what they wait for.
-fn slowly_made() -> [(LoadSpec, Gate, Unmade, Box<dyn Any>); 3] {
+fn slowly_made() -> [(LoadSpec, Gate, UnmadeConnections, Box<dyn Any>); 3] {
     let authority = Authority::new().unwrap();
     let tls = || serving(localhost(&authority));
     let http2 = || {
@@ -399,13 +399,13 @@ fn slowly_made() -> [(LoadSpec, Gate, Unmade, Box<dyn Any>); 3] {
     rate.timeouts.cool_down = Duration::from_secs(20);
     let mut multiplexed = endless(third.address, 4);
     multiplexed.protocol = Protocol::Http2 { streams: 2 };
-    let in_tls = Unmade {
+    let in_tls = UnmadeConnections {
         tls: 4,
-        ..Unmade::default()
+        ..UnmadeConnections::default()
     };
-    let in_http2 = Unmade {
+    let in_http2 = UnmadeConnections {
         settings: 4,
-        ..Unmade::default()
+        ..UnmadeConnections::default()
     };
     [
         (

@@ -22,7 +22,7 @@ use deadheat_model::{
     load::{Endpoint, Stream, words},
     machine::Machine,
     observation::FailureGroup,
-    record::{GeneratorHost, SCHEMA},
+    record::{FORMAT, GeneratorHost, SCHEMA},
     warning::Level,
 };
 use schemars::JsonSchema;
@@ -73,7 +73,7 @@ pub struct LoadReport<'a> {
 }
 
 impl Body for LoadReport<'_> {
-    const FORMAT: &'static str = "deadheat-load";
+    const FORMAT: &'static str = FORMAT;
     const SCHEMA: u32 = SCHEMA;
 }
 

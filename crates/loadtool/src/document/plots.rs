@@ -15,19 +15,18 @@ type Line = (&'static str, Stroke, Colour, PointValue);
 /// The plots of a load, without those that have nothing to draw: answers and failures over time need two instants,
 /// latencies and what was held two intervals with a value, percentiles an answer.
 pub(super) fn plots(record: &LoadRecord) -> Vec<Plot> {
-    let data = plot_data(record);
+    let points = points(record);
     let all = [
-        throughput(record, &data),
-        latencies(record, &data),
-        percentiles(record, &data),
-        held(record, &data),
+        throughput(record, &points),
+        latencies(record, &points),
+        percentiles(record),
+        held(record, &points),
     ];
     all.into_iter().flatten().collect()
 }
 
 /// Valid answers, failures and the offered rate over time.
-fn throughput(record: &LoadRecord, data: &PlotData) -> Option<Plot> {
-    let points = &data.points;
+fn throughput(record: &LoadRecord, points: &[Point]) -> Option<Plot> {
     let (first, last) = (points.first()?, points.last()?);
     let lines: [Line; 3] = [
         ("offered", Stroke::Dotted, Colour::Grey, |point| {
@@ -56,12 +55,12 @@ fn throughput(record: &LoadRecord, data: &PlotData) -> Option<Plot> {
     });
     (first.from < last.from).then(|| {
         let title = "Answers and failures per second".to_owned();
-        over_time(record, data, title, Unit::PerSecond, series.collect())
+        over_time(record, points, title, Unit::PerSecond, series.collect())
     })
 }
 
 /// Percentiles over time.
-fn latencies(record: &LoadRecord, data: &PlotData) -> Option<Plot> {
+fn latencies(record: &LoadRecord, points: &[Point]) -> Option<Plot> {
     let lines: [Line; 4] = [
         ("max", Stroke::Dotted, Colour::Grey, |point| point.times[3]),
         ("p99", Stroke::Solid, Colour::Orange, |point| point.times[2]),
@@ -70,18 +69,17 @@ fn latencies(record: &LoadRecord, data: &PlotData) -> Option<Plot> {
         }),
         ("p50", Stroke::Solid, Colour::Blue, |point| point.times[0]),
     ];
-    let kind = if data.response {
-        "Response time"
-    } else {
-        "Service time, closed loop,"
+    let kind = match record.observation.open {
+        Some(_) => "Response time",
+        None => "Service time, closed loop,",
     };
     let title = format!("{kind} over time (logarithmic scale)");
-    let series = known(data, lines, |point| point.at)?;
-    Some(over_time(record, data, title, Unit::Seconds, series))
+    let series = known(points, lines, |point| point.at)?;
+    Some(over_time(record, points, title, Unit::Seconds, series))
 }
 
 /// What was held at the end of each interval: connections, requests in flight and requests that waited.
-fn held(record: &LoadRecord, data: &PlotData) -> Option<Plot> {
+fn held(record: &LoadRecord, points: &[Point]) -> Option<Plot> {
     let lines: [Line; 3] = [
         ("connections open", Stroke::Dotted, Colour::Grey, |point| {
             point.connections
@@ -96,18 +94,17 @@ fn held(record: &LoadRecord, data: &PlotData) -> Option<Plot> {
             |point| point.waiting,
         ),
     ];
-    let series = known(data, lines, |point| point.until)?;
+    let series = known(points, lines, |point| point.until)?;
     let title = "At each interval's end".to_owned();
-    Some(over_time(record, data, title, Unit::Count, series))
+    Some(over_time(record, points, title, Unit::Count, series))
 }
 
 /// The lines that have values; `None` unless the first one has two.
 fn known<const N: usize>(
-    data: &PlotData,
+    points: &[Point],
     lines: [Line; N],
     place: fn(&Point) -> f64,
 ) -> Option<Vec<Series>> {
-    let points = &data.points;
     let count = |of: PointValue| points.iter().filter_map(of).count();
     (count(lines[0].3) > 1).then(|| {
         let lines = lines.into_iter().filter(|line| count(line.3) > 0);
@@ -127,19 +124,20 @@ fn known<const N: usize>(
 /// A plot over time, with the warm-up shaded.
 fn over_time(
     record: &LoadRecord,
-    data: &PlotData,
+    points: &[Point],
     title: String,
     unit: Unit,
     series: Vec<Series>,
 ) -> Plot {
-    let points = series.iter().flat_map(|series| &series.points);
-    let values = points.filter_map(|(_, value)| *value);
+    let values = series.iter().flat_map(|series| &series.points);
+    let values = values.filter_map(|(_, value)| *value);
     let y = match unit {
         Unit::Seconds => Axis::logarithmic(unit, values.clone()),
         _ => None,
     };
-    let warm_up = data.measured_from.filter(|from| *from > 0.0);
-    let warm_up = warm_up.map(|from| Guide {
+    let measured = intervals(record).find(|one| one.phase == LoadPhase::Measurement);
+    let from = measured.map(|first| first.from.as_secs_f64());
+    let warm_up = from.filter(|from| *from > 0.0).map(|from| Guide {
         name: "warm-up",
         colour: Colour::Grey,
         at: GuidePosition::Between(0.0, from),
@@ -148,7 +146,7 @@ fn over_time(
         title,
         subject: record.url.clone(),
         figures: FIGURES,
-        x: Axis::elapsed(data.points.last().map_or(0.0, |last| last.until)),
+        x: Axis::elapsed(points.last().map_or(0.0, |last| last.until)),
         y: y.unwrap_or_else(|| Axis::amount(unit, values)),
         guides: warm_up.into_iter().collect(),
         series,
@@ -158,54 +156,47 @@ fn over_time(
 const FIGURES: &str = "Its main figures are in the tables.";
 
 /// Latency by percentile: each step to the right is a tenth of what was left.
-fn percentiles(record: &LoadRecord, data: &PlotData) -> Option<Plot> {
-    let curves = &data.percentiles;
-    let points = || curves.iter().flat_map(|curve| &curve.points);
+fn percentiles(record: &LoadRecord) -> Option<Plot> {
+    let observation = &record.observation;
+    let line = |name: &str, stroke, colour, times| Series {
+        name: name.to_owned(),
+        colour,
+        shape: Shape::Line(stroke),
+        points: curve(times),
+    };
+    let service = &observation.service_time;
+    let series = match &observation.open {
+        None => {
+            let name = "service time (closed loop)";
+            vec![line(name, Stroke::Solid, Colour::Blue, service)]
+        }
+        // Response time lies above.
+        Some(open) => {
+            let response = &open.response_time;
+            vec![
+                line("service time", Stroke::Dashed, Colour::Blue, service),
+                line("response time", Stroke::Solid, Colour::Orange, response),
+            ]
+        }
+    };
+    let points = || series.iter().flat_map(|line| &line.points);
     let most = points().map(|(place, _)| *place).fold(1.0, f64::max);
     if most < 10.0 {
         return None;
     }
-    // The last curve lies above: response time where there is one.
-    let series = curves.iter().enumerate().map(|(index, curve)| {
-        let (name, stroke, colour) = match (index, data.response) {
-            (0, false) => ("service time (closed loop)", Stroke::Solid, Colour::Blue),
-            (0, true) => (curve.name, Stroke::Dashed, Colour::Blue),
-            _ => (curve.name, Stroke::Solid, Colour::Orange),
-        };
-        let points = curve.points.iter();
-        Series {
-            name: name.to_owned(),
-            colour,
-            shape: Shape::Line(stroke),
-            points: points.map(|(place, time)| (*place, Some(*time))).collect(),
-        }
-    });
     Some(Plot {
         title: "Latency by percentile (both scales logarithmic)".to_owned(),
         subject: record.url.clone(),
         figures: FIGURES,
         x: Axis::percentiles(most),
-        y: Axis::logarithmic(Unit::Seconds, points().map(|(_, time)| *time))?,
+        y: Axis::logarithmic(Unit::Seconds, points().filter_map(|(_, time)| *time))?,
         guides: Vec::new(),
-        series: series.collect(),
+        series,
     })
 }
 
 /// Steps each time the distance to 1 halves: enough for a smooth curve.
 const TICKS: u32 = 6;
-
-/// A load over time and over percentiles.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct PlotData {
-    /// The load over time, the warm-up too.
-    points: Vec<Point>,
-    /// The distributions of the measurement.
-    percentiles: Vec<Percentiles>,
-    /// When the measurement began, in seconds since the load's start; `None` where that is not in `points`.
-    measured_from: Option<f64>,
-    /// Whether the times in `points` are response times (open loop) or service times.
-    response: bool,
-}
 
 /// An interval, or a bin.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -232,44 +223,19 @@ pub(super) struct Point {
     pub(super) times: [Option<f64>; 4],
 }
 
-/// A distribution by percentile.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Percentiles {
-    /// What was timed.
-    pub(super) name: &'static str,
-    /// 1 ÷ (1 − quantile) with the latency there in seconds.
-    pub(super) points: Vec<(f64, f64)>,
+/// The intervals that are drawn.
+fn intervals(record: &LoadRecord) -> impl Iterator<Item = &Interval> {
+    let intervals = record.intervals.iter();
+    intervals.filter(|one| one.phase != LoadPhase::CoolDown && !one.length().is_zero())
 }
 
-/// What the plots of a load are drawn from.
-fn plot_data(record: &LoadRecord) -> PlotData {
-    let observation = &record.observation;
-    let intervals: Vec<&Interval> = record
-        .intervals
-        .iter()
-        .filter(|interval| interval.phase != LoadPhase::CoolDown && !interval.length().is_zero())
-        .collect();
-    let open = observation.open.as_ref();
-    let response = open.map(|open| ("response time", &open.response_time));
-    let all = [Some(("service time", &observation.service_time)), response];
-    let percentiles = all.into_iter().flatten().map(|(name, found)| Percentiles {
-        name,
-        points: curve(found),
-    });
-    let measured = intervals
-        .iter()
-        .find(|interval| interval.phase == LoadPhase::Measurement);
-    PlotData {
-        points: if intervals.is_empty() {
-            of_bins(record)
-        } else {
-            intervals.iter().map(|interval| point(interval)).collect()
-        },
-        percentiles: percentiles
-            .filter(|curve| !curve.points.is_empty())
-            .collect(),
-        measured_from: measured.map(|interval| interval.from.as_secs_f64()),
-        response: open.is_some(),
+/// The load over time, the warm-up too.
+fn points(record: &LoadRecord) -> Vec<Point> {
+    let points: Vec<Point> = intervals(record).map(point).collect();
+    if points.is_empty() {
+        of_bins(record)
+    } else {
+        points
     }
 }
 
@@ -333,10 +299,11 @@ fn of_bins(record: &LoadRecord) -> Vec<Point> {
     bins.filter_map(point).collect()
 }
 
-fn curve(histogram: &LatencyHistogram) -> Vec<(f64, f64)> {
+/// 1 ÷ (1 − quantile) with the latency there in seconds.
+fn curve(histogram: &LatencyHistogram) -> Vec<(f64, Option<f64>)> {
     let last = histogram.count() as f64;
     let steps = histogram.percentiles(TICKS).into_iter();
-    let mut points: Vec<(f64, f64)> = steps
+    let mut points: Vec<(f64, Option<f64>)> = steps
         // The largest of n samples is at 1 − 1/n: nothing is known beyond.
         .map(|(quantile, latency, _)| {
             let place = if quantile < 1.0 {
@@ -344,7 +311,7 @@ fn curve(histogram: &LatencyHistogram) -> Vec<(f64, f64)> {
             } else {
                 last
             };
-            (place.min(last), latency.as_secs_f64())
+            (place.min(last), Some(latency.as_secs_f64()))
         })
         .collect();
     points.dedup_by_key(|(place, _)| *place);

@@ -7,32 +7,32 @@
 pub mod document;
 mod search;
 
-use std::{path::Path, time::Duration};
+use std::time::Duration;
 
 use deadheat_document::{Document, text::Screen};
 use deadheat_load::{LoadError, limits::MAX_PER_SECOND};
 use deadheat_model::{
     LoadSpec, Schedule, StopRule,
-    capacity::{CapacityRecord, Condition, Declared, FORMAT, SCHEMA},
+    capacity::{CapacityRecord, Condition, DeclaredSettings, SCHEMA},
     figure::{counted, rate, time},
     load::{
         Arrivals, Stage,
         words::{arrivals, streams},
     },
-    record,
 };
-use deadheat_runner::{files, secret::hide_in_load};
+use deadheat_runner::secret::hide_in_load;
 use deadheat_shell::{
     data::{self, Files, FilesArgs, Format, Formats, OF_DOCUMENT, Sink},
     exit::{CommandFailure, Exit},
-    invocation, output,
+    output,
+    record_file::RecordFile,
 };
 use deadheat_stats::capacity::{Outcome, analyse};
 use serde::Serialize;
 
 use self::search::RateSearch;
 use crate::{
-    PlanOfLoad, PreparedLoad, messages,
+    PlanOfLoad, PreparedLoad, hosts, messages,
     options::{LoadArgs, OfLoad, ProgressArg},
     plan_text::{self, PlanContext},
     prepare,
@@ -51,19 +51,19 @@ const PRECISION: f64 = 0.05;
 #[derive(Debug)]
 struct SearchGoal<'a> {
     conditions: &'a [Threshold],
-    declared: Declared,
+    declared: DeclaredSettings,
     arrivals: Arrivals,
 }
 
 impl<'a> SearchGoal<'a> {
-    fn new(args: &'a LoadArgs) -> Result<Self, String> {
+    fn new(args: &'a LoadArgs) -> Result<Self, CommandFailure> {
         let conditions = &args.find.find_rate;
         conditions.iter().try_for_each(Threshold::check_find)?;
         let steady = &args.pace.steady;
         let requests = conditions.iter().map(Threshold::requests_for_probe);
         Ok(Self {
             conditions,
-            declared: Declared {
+            declared: DeclaredSettings {
                 probes: args.find.trials.unwrap_or(PROBES),
                 probe_length: args.end.duration.unwrap_or(PROBE_LENGTH),
                 requests: requests.max().unwrap_or_default(),
@@ -78,24 +78,21 @@ impl<'a> SearchGoal<'a> {
 
 /// Runs the search and writes the report.
 pub(super) fn find(args: &LoadArgs) -> Result<Exit, CommandFailure> {
-    let wanted = SearchGoal::new(args).map_err(CommandFailure::usage)?;
+    let wanted = SearchGoal::new(args)?;
     let PreparedLoad {
         asked,
-        mut spec,
         hows,
-        hosts,
-        ..
+        mut spec,
     } = prepare(args)?;
+    let hosts = hosts::hosts(&args.hosts, &spec)?;
+    spec.wait = workers::choose_wait(args.safety.wait, &spec).wait;
     // A probe's intervals are not used.
     spec.interval = None;
     let threads = workers::choose_threads(args.safety.threads, &spec, !hosts.names.is_empty());
     spec.threads = threads.count;
     let probe = probe(&spec, &wanted, MIN_RATE, 0);
     let fits = |threshold: &Threshold| threshold.check_as("--find-rate", &probe);
-    let mut conditions = wanted.conditions.iter();
-    conditions
-        .try_for_each(fits)
-        .map_err(CommandFailure::usage)?;
+    wanted.conditions.iter().try_for_each(fits)?;
     let outputs = Outputs::open(&args.output.data)?;
     let context = PlanContext {
         typed: &asked.typed,
@@ -133,15 +130,8 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, CommandFailure> {
 }
 
 /// The length of warm-up and measurement of a probe at a rate that needs no longer one.
-fn usual_length(spec: &LoadSpec, declared: &Declared) -> Duration {
+fn usual_length(spec: &LoadSpec, declared: &DeclaredSettings) -> Duration {
     spec.warm_up + declared.probe_length
-}
-
-/// Listens for Ctrl-C.
-fn listen() -> Result<std::sync::Arc<std::sync::atomic::AtomicBool>, CommandFailure> {
-    invocation::on_signals().map_err(|error| {
-        CommandFailure::no_result(format!("listening for Ctrl-C: {error}; start it again"))
-    })
 }
 
 /// The formats of a search: the others are of a single load.
@@ -171,11 +161,8 @@ impl Outputs {
 
     /// Writes everything.
     fn write(self, record: &CapacityRecord) -> Result<(), CommandFailure> {
-        let screen = output::screen();
-        let printed = match self.printed {
-            Format::Html => data::print(rendered(record, self.printed, screen)?.as_bytes()),
-            format => output::data(&rendered(record, format, screen)?),
-        };
+        let shown = rendered(record, self.printed, output::screen())?;
+        let printed = data::print(self.printed, &shown);
         let written = self
             .files
             .write(|format| rendered(record, format, data::page()).map(String::into_bytes));
@@ -200,45 +187,20 @@ fn rendered(
     }
 }
 
-/// Reads a search from a file that `--json` or `-o FILE.json` wrote; `None`: the file is something else.
-///
-/// # Errors
-/// When it is a search that cannot be read.
-pub fn read_search(file: &Path) -> Result<Option<CapacityRecord>, CommandFailure> {
-    let Ok(text) = files::read_text(file) else {
-        return Ok(None);
-    };
-    if !text.trim_start().starts_with('{') || !text.contains(&format!("\"{FORMAT}\"")) {
-        return Ok(None);
-    }
-    let unreadable = |why: &dyn std::fmt::Display| {
-        CommandFailure::usage(format!(
-            "reading the search in {}: {why}; write it again with --find-rate",
-            file.display()
-        ))
-    };
-    let record: CapacityRecord =
-        record::read(text.as_bytes()).map_err(|error| unreadable(&error))?;
-    if record.schema != SCHEMA {
-        return Err(unreadable(&format!(
-            "its schema is {}, and this Deadheat reads {SCHEMA}",
-            record.schema
-        )));
-    }
-    Ok(Some(record))
-}
-
 /// Writes the report of a recorded search.
 ///
 /// # Errors
-/// When it has no report in this format.
-pub fn shown_again(record: &CapacityRecord, sink: Sink) -> Result<(), CommandFailure> {
+/// When the record cannot be read, or has no report in this format.
+pub fn shown_again(file: &RecordFile, sink: Sink) -> Result<(), CommandFailure> {
     data::must_be_of::<OfSearch>("A search of --find-rate", sink.format)?;
-    let rendered = rendered(record, sink.format, sink.screen())?;
-    match sink.format {
-        Format::Html => sink.write_bytes(rendered.as_bytes()),
-        _ => sink.write(&rendered),
-    }
+    let record: CapacityRecord = file.record(SCHEMA).map_err(|error| {
+        CommandFailure::usage(format!(
+            "reading the search in {}: {error}; write it again with --find-rate",
+            file.path().display()
+        ))
+    })?;
+    let rendered = rendered(&record, sink.format, sink.screen())?;
+    sink.write(&rendered)
 }
 
 /// The plan in words; `probe` is an example of a probe.
@@ -329,7 +291,7 @@ fn declared<'a>(wanted: &'a SearchGoal<'_>) -> PlanOfSearch<'a> {
 #[derive(Serialize)]
 pub(crate) struct PlanOfSearch<'a> {
     conditions: Vec<Condition>,
-    declared: &'a Declared,
+    declared: &'a DeclaredSettings,
     arrivals: Arrivals,
 }
 

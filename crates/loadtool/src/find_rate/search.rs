@@ -1,28 +1,19 @@
 //! The search: one load after the other, each judged by the conditions.
 
-use std::{
-    sync::{Arc, atomic::AtomicBool},
-    time::{Instant, SystemTime},
-};
+use std::time::Instant;
 
 use deadheat_model::{
     LoadRecord, LoadSpec, Observation, Warning,
     capacity::{Burst, CapacityRecord, FORMAT, ProbeOutcome, ProbeRecord, SCHEMA},
     figure::{self, counted, per_second},
-    machine::Machine,
     observation::TRANSPORT_FAILURES,
-    record,
 };
-use deadheat_runner::{
-    agent::{Agents, MergedLoad},
-    secret::hide_in_load,
-    session::describe_machine,
-};
+use deadheat_runner::secret::hide_in_load;
 use deadheat_shell::{exit::CommandFailure, output};
 use deadheat_stats::capacity::{CONFIDENCE, Next, next, so_far};
 
 use super::{SearchGoal, burst, least_rate, length, probe, rounded};
-use crate::{analysis::analyse, hosts::Hosts, messages, thresholds::Threshold, was_cut_short};
+use crate::{Generators, analysis::analyse, hosts::Hosts, messages, thresholds::Threshold};
 
 /// The lowest rate that is tried, as a share of the closed loop's throughput.
 const MIN: f64 = 1e-3;
@@ -50,8 +41,8 @@ impl<'a> RateSearch<'a> {
         quiet: bool,
     ) -> Result<Self, CommandFailure> {
         let mut generators = Generators::launch(typed, hosts)?;
-        let (began, started) = (Instant::now(), SystemTime::now());
-        let found = generators.load(burst(&base, wanted))?;
+        let began = Instant::now();
+        let found = generators.load(&burst(&base, wanted), &mut |_| {})?;
         if let Some(nothing) = messages::nothing(&found) {
             let interrupted = found.interrupted;
             return Err(if interrupted {
@@ -82,9 +73,9 @@ impl<'a> RateSearch<'a> {
             schema: SCHEMA,
             format: FORMAT.to_owned(),
             deadheat: env!("CARGO_PKG_VERSION").to_owned(),
-            started: humantime::format_rfc3339_millis(started).to_string(),
+            started: found.started,
             url: typed.to_owned(),
-            machine: generators.machine().clone(),
+            machine: generators.machine.clone(),
             hosts: hosts.names.clone(),
             conditions: described.collect(),
             declared: wanted.declared.clone(),
@@ -138,7 +129,7 @@ impl<'a> RateSearch<'a> {
             spec.schedule.most_connections(),
             length(self.wanted, per_second),
         );
-        let found = self.generators.load(spec)?;
+        let found = self.generators.load(&spec, &mut |_| {})?;
         if found.interrupted {
             self.record.interrupted = true;
             return Ok(());
@@ -188,66 +179,6 @@ impl<'a> RateSearch<'a> {
         if !self.quiet {
             output::note(line);
         }
-    }
-}
-
-/// The generators of the load: this process, or agents on other hosts.
-struct Generators {
-    agents: Option<Agents>,
-    machine: Machine,
-    typed: String,
-    stop: Arc<AtomicBool>,
-}
-
-impl Generators {
-    /// Launches the agents, if the load comes from other hosts.
-    fn launch(typed: &str, hosts: &Hosts) -> Result<Self, CommandFailure> {
-        let stop = super::listen()?;
-        let agents = if hosts.names.is_empty() {
-            None
-        } else {
-            let launched = Agents::launch(&hosts.names, &hosts.launcher, &hosts.binary, &stop);
-            Some(launched.map_err(|error| messages::lost(typed, &error))?)
-        };
-        Ok(Self {
-            agents,
-            machine: describe_machine(),
-            typed: typed.to_owned(),
-            stop,
-        })
-    }
-
-    /// The machine of this process.
-    fn machine(&self) -> &Machine {
-        &self.machine
-    }
-
-    /// Runs one load, to the end of the drain.
-    fn load(&mut self, spec: LoadSpec) -> Result<LoadRecord, CommandFailure> {
-        let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
-        let mut unheard = |_| {};
-        let MergedLoad { observation, hosts } = match &mut self.agents {
-            None => deadheat_load::run(&spec, &mut unheard, &self.stop)
-                .map(MergedLoad::alone)
-                .map_err(|error| messages::refused(&self.typed, &error)),
-            Some(agents) => agents
-                .load(&spec, &mut unheard, &self.stop)
-                .map_err(|error| messages::lost(&self.typed, &error)),
-        }?;
-        let mut record = LoadRecord {
-            schema: record::SCHEMA,
-            deadheat: env!("CARGO_PKG_VERSION").to_owned(),
-            started,
-            url: self.typed.clone(),
-            machine: self.machine.clone(),
-            spec,
-            interrupted: false,
-            observation,
-            intervals: Vec::new(),
-            hosts,
-        };
-        record.interrupted = was_cut_short(&record, &self.stop);
-        Ok(record)
     }
 }
 

@@ -124,7 +124,7 @@ struct Refused {
 }
 
 /// What the options ask for.
-pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, String> {
+pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, CommandFailure> {
     if options.version {
         return Ok(EquivalentLoad::version());
     }
@@ -159,16 +159,16 @@ pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, String
     let usual = if options.time.is_some() { 50_000 } else { 1 };
     let requests = options.requests.unwrap_or(usual);
     if u64::from(options.concurrency) > requests {
-        return Err(format!(
+        return Err(CommandFailure::usage(format!(
             "-c {}: that is more than all requests (-n {requests})",
             options.concurrency
-        ));
+        )));
     }
     let mut typed = options.url.unwrap_or_default();
     if !typed.contains("://") {
         typed.insert_str(0, "http://");
     }
-    let url = LoadUrl::parse(&typed, false)?;
+    let url = LoadUrl::parse(&typed, false).map_err(CommandFailure::usage)?;
     let mut load = vec![typed];
     with(&mut load, "--requests", requests.to_string());
     with(&mut load, "--connections", options.concurrency.to_string());

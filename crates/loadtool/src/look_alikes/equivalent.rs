@@ -116,9 +116,11 @@ pub(super) fn loaded(
 }
 
 /// Refuses the first of these options that was given: its name, and why it cannot be had.
-pub(super) fn refuse(options: &[(&str, bool, &str)]) -> Result<(), String> {
+pub(super) fn refuse(options: &[(&str, bool, &str)]) -> Result<(), CommandFailure> {
     match options.iter().find(|(_, given, _)| *given) {
-        Some((name, _, why)) => Err(format!("{name}: deadheat cannot do this: {why}")),
+        Some((name, _, why)) => Err(CommandFailure::usage(format!(
+            "{name}: deadheat cannot do this: {why}"
+        ))),
         None => Ok(()),
     }
 }

@@ -3,6 +3,7 @@
 use std::{ffi::OsString, time::Duration};
 
 use clap::Parser;
+use deadheat_shell::exit::CommandFailure;
 
 use super::equivalent::{
     self, ABSOLUTE_FORM, EACH_REQUEST, EquivalentLoad, FOREVER, HTTP2, Print, milliseconds, refuse,
@@ -102,22 +103,24 @@ fn is_long(text: &str) -> bool {
 }
 
 /// What the options ask for.
-pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, String> {
+pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, CommandFailure> {
     refuse(&[
         ("-o", options.output.is_some(), EACH_REQUEST),
         ("-h2", options.http2, HTTP2),
     ])?;
     let workers = u64::from(options.concurrency);
     if workers == 0 || (options.requests < workers && options.duration.is_none()) {
-        return Err(format!(
+        return Err(CommandFailure::usage(format!(
             "-n {}: that is less than one for each of -c {workers}",
             options.requests
-        ));
+        )));
     }
-    let url = LoadUrl::parse(&options.url, false)?;
+    let url = LoadUrl::parse(&options.url, false).map_err(CommandFailure::usage)?;
     let follows_whole = uses_absolute_form(&options.proxy, url.origin.tls);
     if follows_whole && !options.disable_redirects {
-        return Err(format!("-x: {ABSOLUTE_FORM}; add -disable-redirects"));
+        return Err(CommandFailure::usage(format!(
+            "-x: {ABSOLUTE_FORM}; add -disable-redirects"
+        )));
     }
     let mut load = vec![options.url.clone()];
     with(&mut load, "--connections", workers.to_string());

@@ -259,19 +259,20 @@ mod tests {
         let typed = format!("{} {line}", tool.name());
         let typed = typed.split_whitespace().map(OsString::from);
         let usage = |error: clap::Error| error.to_string();
+        let refused = |error: CommandFailure| error.to_string();
         let wanted = match tool {
             Tool::Ab => ab::Options::try_parse_from(typed)
                 .map_err(usage)
-                .and_then(ab::equivalent_load),
+                .and_then(|options| ab::equivalent_load(options).map_err(refused)),
             Tool::Wrk => wrk::Options::try_parse_from(typed)
                 .map_err(usage)
-                .and_then(wrk::equivalent_load),
+                .and_then(|options| wrk::equivalent_load(options).map_err(refused)),
             Tool::Hey => hey::Options::try_parse_from(hey::long(typed.collect()))
                 .map_err(usage)
-                .and_then(hey::equivalent_load),
+                .and_then(|options| hey::equivalent_load(options).map_err(refused)),
             Tool::Oha => oha::Options::try_parse_from(typed)
                 .map_err(usage)
-                .and_then(oha::equivalent_load),
+                .and_then(|options| oha::equivalent_load(options).map_err(refused)),
         };
         let wanted = wanted?;
         // What `deadheat load` does not take is a mistake here.

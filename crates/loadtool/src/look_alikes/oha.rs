@@ -3,6 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Parser, ValueEnum};
+use deadheat_shell::exit::CommandFailure;
 
 use super::equivalent::{
     ABSOLUTE_FORM, EACH_REQUEST, EquivalentLoad, FOREVER, HTTP2, Print, milliseconds, refuse,
@@ -162,7 +163,7 @@ struct Refused {
 }
 
 /// What the options ask for.
-pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, String> {
+pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, CommandFailure> {
     let refused = &options.refused;
     let random = "`deadheat load` has --template and --urls for that";
     refuse(&[
@@ -200,16 +201,20 @@ pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, String
         ("--debug", refused.debug, "use curl -v"),
     ])?;
     if options.latency_correction && options.rate.is_none() {
-        return Err("--latency-correction: give a rate with -q".to_owned());
+        return Err(CommandFailure::usage(
+            "--latency-correction: give a rate with -q",
+        ));
     }
-    let url = LoadUrl::parse(&options.url, false)?;
+    let url = LoadUrl::parse(&options.url, false).map_err(CommandFailure::usage)?;
     if options.redirect > 0 && uses_absolute_form(&options.proxy, url.origin.tls) {
-        return Err(format!("-r and -x: {ABSOLUTE_FORM}; leave one of them out"));
+        return Err(CommandFailure::usage(format!(
+            "-r and -x: {ABSOLUTE_FORM}; leave one of them out"
+        )));
     }
     if !options.form.is_empty() && options.content_type.is_some() {
-        return Err(
-            "-F and -T: a form has a content type of its own, which -T would change".to_owned(),
-        );
+        return Err(CommandFailure::usage(
+            "-F and -T: a form has a content type of its own, which -T would change",
+        ));
     }
     let mut load = vec![options.url];
     with(&mut load, "--connections", options.connections.to_string());

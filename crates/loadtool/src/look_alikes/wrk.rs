@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::Parser;
+use deadheat_shell::exit::CommandFailure;
 
 use super::equivalent::{self, EquivalentLoad, Print, milliseconds, refuse, with, with_flag};
 use crate::url::LoadUrl;
@@ -46,7 +47,7 @@ pub(super) struct Options {
 }
 
 /// What the options ask for.
-pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, String> {
+pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, CommandFailure> {
     refuse(&[(
         "-s",
         options.script.is_some(),
@@ -56,16 +57,16 @@ pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, String
         .threads
         .unwrap_or_else(|| equivalent::at_most(THREADS).min(options.connections));
     if threads > options.connections {
-        return Err(format!(
+        return Err(CommandFailure::usage(format!(
             "-t {threads}: each thread needs a connection, and there are {} (-c)",
             options.connections
-        ));
+        )));
     }
     if options.version {
         return Ok(EquivalentLoad::version());
     }
     let typed = options.url.unwrap_or_default();
-    let url = LoadUrl::parse(&typed, false)?;
+    let url = LoadUrl::parse(&typed, false).map_err(CommandFailure::usage)?;
     let mut load = vec![typed.clone()];
     // Each of wrk's threads has as many as any other, and what is left over is not made.
     let of_wrk = options.threads.unwrap_or(THREADS.min(options.connections));

@@ -6,6 +6,7 @@ use deadheat_model::{
     capacity::{Condition, Unit},
     figure::{self, byte_rate, counted, four_digits, precise_seconds},
 };
+use deadheat_shell::exit::CommandFailure;
 
 use super::{Distribution, Figure, Metric, Operator, Threshold};
 use crate::analysis::{LoadFigures, requests_for};
@@ -22,6 +23,42 @@ pub(crate) struct Outcome {
     pub(crate) failed: bool,
     /// The result in words.
     pub(crate) line: String,
+}
+
+/// Why a condition cannot be judged.
+#[derive(Debug, thiserror::Error)]
+enum Unjudged {
+    #[error("the load ended before the measurement began")]
+    NoMeasurement,
+    #[error("no request ended")]
+    NoRequests,
+    #[error(
+        "{} ended, and such a share needs {}; measure longer, or count them ('errors>0')",
+        counted(*ended, "request"),
+        figure::count(*needed)
+    )]
+    FewRequests { ended: u64, needed: u64 },
+    #[error("the load has no such figure")]
+    NoFigure,
+    #[error("there was not one sample")]
+    NoSample,
+    #[error(
+        "{} samples are too few for p{percent}, which needs {}; {}",
+        figure::count(*samples),
+        figure::count(*needed),
+        instead(*samples)
+    )]
+    FewSamples {
+        samples: u64,
+        needed: u64,
+        percent: f64,
+    },
+    #[error(
+        "{} had no answer at the end of the measurement, the oldest for {}, so the true value is longer",
+        counted(.0.requests, "request"),
+        precise_seconds(.0.oldest)
+    )]
+    Unanswered(UnansweredRequests),
 }
 
 impl Threshold {
@@ -51,11 +88,11 @@ impl Threshold {
         }
     }
 
-    /// The value; an error says why it cannot be judged.
-    fn measured(&self, record: &LoadRecord) -> Result<f64, String> {
+    /// The value.
+    fn measured(&self, record: &LoadRecord) -> Result<f64, Unjudged> {
         let observation = &record.observation;
         if observation.window.is_zero() {
-            return Err("the load ended before the measurement began".to_owned());
+            return Err(Unjudged::NoMeasurement);
         }
         let ended = observation.measured.ended();
         match self.metric {
@@ -68,15 +105,11 @@ impl Threshold {
                     1
                 };
                 if ended < needed {
-                    return Err(format!(
-                        "{} ended, and such a share needs {}; measure longer, or count them ('errors>0')",
-                        counted(ended, "request"),
-                        figure::count(needed)
-                    ));
+                    return Err(Unjudged::FewRequests { ended, needed });
                 }
                 Ok(observation.measured.failed.total() as f64 / ended as f64)
             }
-            Metric::ErrorCount if ended == 0 => Err("no request ended".to_owned()),
+            Metric::ErrorCount if ended == 0 => Err(Unjudged::NoRequests),
             Metric::ErrorCount => Ok(observation.measured.failed.total() as f64),
             Metric::Throughput => Ok(observation.throughput()),
             Metric::Goodput => Ok(LoadFigures::new(record).valid_body_bytes_per_second),
@@ -99,21 +132,20 @@ fn latency(
     of: Option<Distribution>,
     figure: Figure,
     observation: &Observation,
-) -> Result<f64, String> {
+) -> Result<f64, Unjudged> {
     let open = observation.open.as_ref();
-    let missing = || "the load has no such figure".to_owned();
     let (histogram, waiting) = match (of, open) {
         (Some(Distribution::Service), _) | (None, None) => (&observation.service_time, None),
         (Some(Distribution::FirstByte), _) => {
             let recorded = observation.first_byte.as_ref();
-            (recorded.ok_or_else(missing)?, None)
+            (recorded.ok_or(Unjudged::NoFigure)?, None)
         }
         (Some(Distribution::FirstEvent), _) => {
-            let events = observation.events.as_ref().ok_or_else(missing)?;
+            let events = observation.events.as_ref().ok_or(Unjudged::NoFigure)?;
             (&events.first_event, None)
         }
         (Some(Distribution::Gap), _) => {
-            let events = observation.events.as_ref().ok_or_else(missing)?;
+            let events = observation.events.as_ref().ok_or(Unjudged::NoFigure)?;
             if let (Figure::Most, Some(longest)) = (figure, events.longest_gap()) {
                 return Ok(longest.as_secs_f64());
             }
@@ -135,7 +167,7 @@ fn latency(
         }
         (Some(Distribution::Lag), Some(open)) => (&open.send_lag, None),
         (Some(Distribution::Response | Distribution::Wait | Distribution::Lag), None) => {
-            return Err(missing());
+            return Err(Unjudged::NoFigure);
         }
     };
     let waiting = waiting.filter(|waiting| waiting.requests > 0);
@@ -151,26 +183,16 @@ struct UnansweredRequests {
     oldest: f64,
 }
 
-impl UnansweredRequests {
-    fn unknown(self) -> String {
-        format!(
-            "{} had no answer at the end of the measurement, the oldest for {}, so the true value is longer",
-            counted(self.requests, "request"),
-            precise_seconds(self.oldest)
-        )
-    }
-}
-
 fn figure_of(
     figure: Figure,
     histogram: &LatencyHistogram,
     waiting: Option<UnansweredRequests>,
-) -> Result<f64, String> {
+) -> Result<f64, Unjudged> {
     let samples = histogram.count();
     let seconds = |found: Option<std::time::Duration>| {
         found
             .map(|found| found.as_secs_f64())
-            .ok_or_else(|| "there was not one sample".to_owned())
+            .ok_or(Unjudged::NoSample)
     };
     match figure {
         Figure::Least => seconds(histogram.least()),
@@ -185,14 +207,18 @@ fn figure_of(
                     && waiting.requests as f64 > samples as f64 * UNKNOWN_OF_A_MEAN
             };
             match waiting.filter(many) {
-                Some(waiting) => Err(waiting.unknown()),
+                Some(waiting) => Err(Unjudged::Unanswered(waiting)),
                 None => Ok(mean),
             }
         }
         Figure::Percentile(percent) => {
             let needed = requests_for(percent).max(MIN_SAMPLES);
             if samples < needed {
-                return Err(too_few(samples, needed, percent));
+                return Err(Unjudged::FewSamples {
+                    samples,
+                    needed,
+                    percent,
+                });
             }
             let value = seconds(histogram.quantile(percent / 100.0))?;
             match waiting.filter(|waiting| waiting.oldest > value) {
@@ -204,7 +230,7 @@ fn figure_of(
                     if quantile <= 1.0 {
                         seconds(histogram.quantile(quantile))
                     } else {
-                        Err(waiting.unknown())
+                        Err(Unjudged::Unanswered(waiting))
                     }
                 }
             }
@@ -212,8 +238,9 @@ fn figure_of(
     }
 }
 
-fn too_few(samples: u64, needed: u64, percent: f64) -> String {
-    let advice = if samples >= requests_for(90.0) {
+/// What to do about too few samples.
+fn instead(samples: u64) -> String {
+    if samples >= requests_for(90.0) {
         // About a hundred beyond it.
         let highest = 100.0 - 10_000.0 / samples as f64;
         format!("measure longer, or judge p{}", digits_down(highest))
@@ -221,12 +248,7 @@ fn too_few(samples: u64, needed: u64, percent: f64) -> String {
         "measure longer, or judge p50 and max".to_owned()
     } else {
         "measure longer, or judge max".to_owned()
-    };
-    format!(
-        "{} samples are too few for p{percent}, which needs {}; {advice}",
-        figure::count(samples),
-        figure::count(needed)
-    )
+    }
 }
 
 /// A percentage with one digit behind the point, rounded down.
@@ -243,8 +265,11 @@ const MIN_REQUESTS: u64 = 100;
 
 impl Threshold {
     /// Refuses a condition that cannot be used to find a rate.
-    pub(crate) fn check_find(&self) -> Result<(), String> {
-        let refuse = |why: &str| Err(format!("--find-rate '{self}': {why}"));
+    pub(crate) fn check_find(&self) -> Result<(), CommandFailure> {
+        let refuse = |why| {
+            let message = format!("--find-rate '{self}': {why}");
+            Err(CommandFailure::usage(message))
+        };
         match self.metric {
             Metric::Throughput | Metric::Goodput => refuse(
                 "the search sets the rate itself: set a bound on response times or errors, like 'p99<50ms'",

@@ -213,7 +213,7 @@ fn events_are_judged_where_they_are_recorded() {
     for text in ["gap.p99>1s", "first-event.mean>1s"] {
         let threshold: Threshold = text.parse().unwrap();
         let spec = record(Observation::default()).spec;
-        let refusal = threshold.check(&spec).unwrap_err();
+        let refusal = threshold.check(&spec).unwrap_err().to_string();
         assert!(refusal.contains("--stream"), "{refusal}");
     }
 }
@@ -232,27 +232,22 @@ fn a_closed_loop_has_no_response_time_and_first_bytes_are_recorded_on_request() 
     };
     for text in ["response.p99>1s", "wait.max>1s", "lag.mean>1s"] {
         let threshold: Threshold = text.parse().unwrap();
-        assert!(
-            threshold.check(&closed).unwrap_err().contains("--rate"),
-            "{text}"
-        );
-        assert_eq!(threshold.check(&open), Ok(()));
+        let refusal = threshold.check(&closed).unwrap_err().to_string();
+        assert!(refusal.contains("--rate"), "{text}: {refusal}");
+        assert!(threshold.check(&open).is_ok());
     }
     for text in ["p99>1s", "service.p99>1s", "errors>1", "goodput<1B/s"] {
         let threshold: Threshold = text.parse().unwrap();
-        assert_eq!(
-            (threshold.check(&closed), threshold.check(&open)),
-            (Ok(()), Ok(()))
-        );
+        assert!(threshold.check(&closed).is_ok() && threshold.check(&open).is_ok());
     }
     let threshold: Threshold = "first-byte.p99>1s".parse().unwrap();
-    let refusal = threshold.check(&open).unwrap_err();
+    let refusal = threshold.check(&open).unwrap_err().to_string();
     assert!(refusal.contains("--first-byte"), "{refusal}");
     let recording = LoadSpec {
         first_byte: true,
         ..closed
     };
-    assert_eq!(threshold.check(&recording), Ok(()));
+    assert!(threshold.check(&recording).is_ok());
     let mut found = answered([9; 10_000]);
     judged("first-byte.p99>1ms", &found, true, "no such figure");
     found.first_byte = Some(answered([5; 10_000]).service_time);
@@ -312,7 +307,7 @@ fn only_upper_bounds_of_what_the_server_does_are_taken() {
         "errors<5",
         "wait.p50<1ms",
     ] {
-        assert_eq!(parsed(text).check_find(), Ok(()), "{text}");
+        assert!(parsed(text).check_find().is_ok(), "{text}");
     }
     for (text, says) in [
         ("p99>50ms", "write it with <"),
@@ -321,7 +316,7 @@ fn only_upper_bounds_of_what_the_server_does_are_taken() {
         ("goodput<1MB/s", "sets the rate itself"),
         ("lag.p99<1ms", "delay of the generator"),
     ] {
-        let refusal = parsed(text).check_find().unwrap_err();
+        let refusal = parsed(text).check_find().unwrap_err().to_string();
         assert!(refusal.contains(says), "{text}: {refusal}");
     }
 }

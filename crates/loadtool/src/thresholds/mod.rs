@@ -6,7 +6,7 @@ mod judge;
 use std::{fmt, str::FromStr};
 
 use deadheat_model::LoadSpec;
-use deadheat_shell::rate;
+use deadheat_shell::{exit::CommandFailure, rate};
 
 /// A condition that must not come true.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,34 +27,30 @@ impl fmt::Display for Threshold {
 
 impl Threshold {
     /// Refuses what a load of this kind does not have.
-    pub(crate) fn check(&self, spec: &LoadSpec) -> Result<(), String> {
+    pub(crate) fn check(&self, spec: &LoadSpec) -> Result<(), CommandFailure> {
         self.check_as("--fail-if", spec)
     }
 
     /// Like [`Self::check`], for the option that the message names.
-    pub(crate) fn check_as(&self, option: &str, spec: &LoadSpec) -> Result<(), String> {
-        match self.metric {
+    pub(crate) fn check_as(&self, option: &str, spec: &LoadSpec) -> Result<(), CommandFailure> {
+        let why = match self.metric {
             Metric::Latency {
                 of: Some(Distribution::FirstByte),
                 ..
-            } if !spec.first_byte => Err(format!(
-                "{option} '{self}': that is not recorded unless you add --first-byte"
-            )),
+            } if !spec.first_byte => "that is not recorded unless you add --first-byte",
             Metric::Latency {
                 of: Some(Distribution::FirstEvent | Distribution::Gap),
                 ..
-            } if spec.stream.is_none() => Err(format!(
-                "{option} '{self}': events are recorded only with --stream"
-            )),
+            } if spec.stream.is_none() => "events are recorded only with --stream",
             Metric::Latency {
                 of: Some(Distribution::Response | Distribution::Wait | Distribution::Lag),
                 ..
-            } if !spec.schedule.is_open() => Err(format!(
-                "{option} '{self}': a closed loop has service times only, because it has no schedule. Write service., \
-                 or set a --rate"
-            )),
-            _ => Ok(()),
-        }
+            } if !spec.schedule.is_open() => {
+                "a closed loop has service times only, because it has no schedule. Write service., or set a --rate"
+            }
+            _ => return Ok(()),
+        };
+        Err(CommandFailure::usage(format!("{option} '{self}': {why}")))
     }
 }
 

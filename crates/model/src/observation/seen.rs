@@ -280,7 +280,7 @@ impl OwnWaits {
 
 /// Connections that were still being opened, by what they waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Unmade {
+pub struct UnmadeConnections {
     /// The TCP connection, or the Unix socket.
     pub connecting: u64,
     /// The proxy's answer.
@@ -291,7 +291,7 @@ pub struct Unmade {
     pub settings: u64,
 }
 
-impl Unmade {
+impl UnmadeConnections {
     /// The number of these connections.
     pub fn total(&self) -> u64 {
         self.connecting + self.proxy + self.tls + self.settings

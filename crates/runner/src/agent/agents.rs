@@ -51,25 +51,6 @@ pub struct Agents {
     pub(super) late: Duration,
 }
 
-/// The merged results of several hosts.
-#[derive(Debug)]
-pub struct MergedLoad {
-    /// The merged observation of all hosts.
-    pub observation: Observation,
-    /// The results of each host.
-    pub hosts: Vec<GeneratorHost>,
-}
-
-impl MergedLoad {
-    /// The result of a load from this process alone.
-    pub fn alone(observation: Observation) -> Self {
-        Self {
-            observation,
-            hosts: Vec::new(),
-        }
-    }
-}
-
 impl Agents {
     /// Starts an agent on each of `hosts`, all at the same time, unless `stop` is set meanwhile.
     ///
@@ -141,8 +122,9 @@ impl Agents {
             .collect())
     }
 
-    /// Runs the load `spec`, each host with its share. `on_event` gets the events of [`deadheat_load::run`]: an instant
-    /// when the last host has reached it, an interval when all hosts have sent theirs.
+    /// Runs the load `spec`, each host with its share. Returns the merged results, and those of each host. `on_event`
+    /// gets the events of [`deadheat_load::run`]: an instant when the last host has reached it, an interval when all
+    /// hosts have sent theirs.
     ///
     /// # Errors
     /// When a host is lost or cannot run the load. The other hosts have stopped their load then.
@@ -151,7 +133,7 @@ impl Agents {
         spec: &LoadSpec,
         on_event: &mut dyn FnMut(LoadEvent),
         stop: &AtomicBool,
-    ) -> Result<MergedLoad, AgentError> {
+    ) -> Result<(Observation, Vec<GeneratorHost>), AgentError> {
         let outcome = self.go(spec, on_event, stop);
         if outcome.is_err() {
             self.call_off();
@@ -164,7 +146,7 @@ impl Agents {
         spec: &LoadSpec,
         on_event: &mut dyn FnMut(LoadEvent),
         stop: &AtomicBool,
-    ) -> Result<MergedLoad, AgentError> {
+    ) -> Result<(Observation, Vec<GeneratorHost>), AgentError> {
         for (index, spec) in self.shares(spec).into_iter().enumerate() {
             let spec = Box::new(spec);
             self.say(index, &Order::Load { spec })?;
@@ -201,10 +183,7 @@ impl Agents {
             clock_error: offset.round_trip / 2,
             observation,
         });
-        Ok(MergedLoad {
-            observation: whole.unwrap_or_default(),
-            hosts: hosts.collect(),
-        })
+        Ok((whole.unwrap_or_default(), hosts.collect()))
     }
 
     /// Waits for the results of all hosts for a load that starts at `start`.
@@ -253,17 +232,15 @@ impl Agents {
                     }
                     AgentMessage::Interval { interval } => {
                         let (next, last) = &mut told[index];
-                        check_interval(&interval, spec.interval, *next, since_start)
-                            .map_err(|why| AgentError::new(&self.agents[index].host, why))?;
+                        let host = &self.agents[index].host;
+                        check_interval(host, &interval, spec.interval, *next, since_start)?;
                         (*next, *last) = (interval.index + 1, at);
                         intervals.join(&interval, count, &mut |whole| {
                             on_event(LoadEvent::Interval(whole));
                         });
                     }
                     AgentMessage::Observed { observation } if pending.is_done(index) => {
-                        asked
-                            .check(&observation, since_start)
-                            .map_err(|why| AgentError::new(&self.agents[index].host, why))?;
+                        asked.check(&self.agents[index].host, &observation, since_start)?;
                         observed[index] = Some(*observation);
                     }
                     other => return Err(self.agents[index].unexpected(&other)),

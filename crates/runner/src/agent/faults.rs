@@ -23,6 +23,7 @@ use super::{
     launcher::{Binary, Launcher},
     message::{AgentMessage, Host, PROTOCOL},
     patience::Patience,
+    remote::AgentError,
 };
 
 const FAKE: &str = include_str!("fake_agent.py");
@@ -31,7 +32,7 @@ const SHORT: Duration = Duration::from_millis(300);
 const LONG: Duration = Duration::from_secs(60);
 
 /// What is asked of the agent, once it is there.
-type Request = fn(&mut Agents, &AtomicBool) -> Result<(), String>;
+type Request = fn(&mut Agents, &AtomicBool) -> Result<(), AgentError>;
 /// What has to be short, so that the test is.
 type Shorten = fn(&mut Patience);
 
@@ -58,61 +59,59 @@ fn of_a_moment() -> LoadSpec {
     spec(StopRule::Duration { length })
 }
 
-fn load(agents: &mut Agents, stop: &AtomicBool) -> Result<(), String> {
+fn load(agents: &mut Agents, stop: &AtomicBool) -> Result<(), AgentError> {
     loaded(agents, &of_a_moment(), stop)
 }
 
-fn load_with_intervals(agents: &mut Agents, stop: &AtomicBool) -> Result<(), String> {
+fn load_with_intervals(agents: &mut Agents, stop: &AtomicBool) -> Result<(), AgentError> {
     let mut spec = spec(StopRule::Interrupt);
     spec.interval = Some(Duration::from_secs(1));
     loaded(agents, &spec, stop)
 }
 
 /// A load that is stopped when it has begun, and has no end of its own.
-fn load_and_stop(agents: &mut Agents, stop: &AtomicBool) -> Result<(), String> {
+fn load_and_stop(agents: &mut Agents, stop: &AtomicBool) -> Result<(), AgentError> {
     let found = agents.load(
         &spec(StopRule::Interrupt),
         &mut |_| stop.store(true, Ordering::SeqCst),
         stop,
     );
-    found.map(drop).map_err(|error| error.to_string())
+    found.map(drop)
 }
 
 /// A load that does not fit into a pipe.
-fn large_load(agents: &mut Agents, stop: &AtomicBool) -> Result<(), String> {
+fn large_load(agents: &mut Agents, stop: &AtomicBool) -> Result<(), AgentError> {
     let mut spec = of_a_moment();
     spec.lists
         .insert("names".to_owned(), vec!["x".repeat(10_000_000)]);
     loaded(agents, &spec, stop)
 }
 
-fn loaded(agents: &mut Agents, spec: &LoadSpec, stop: &AtomicBool) -> Result<(), String> {
+fn loaded(agents: &mut Agents, spec: &LoadSpec, stop: &AtomicBool) -> Result<(), AgentError> {
     let found = agents.load(spec, &mut |_| (), stop);
-    found.map(drop).map_err(|error| error.to_string())
+    found.map(drop)
 }
 
-fn describe(agents: &mut Agents, stop: &AtomicBool) -> Result<(), String> {
+fn describe(agents: &mut Agents, stop: &AtomicBool) -> Result<(), AgentError> {
     let found = agents.describe(HostRole::Generator, stop);
-    found.map(drop).map_err(|error| error.to_string())
+    found.map(drop)
 }
 
-fn slice(agents: &mut Agents, stop: &AtomicBool) -> Result<(), String> {
+fn slice(agents: &mut Agents, stop: &AtomicBool) -> Result<(), AgentError> {
     let length = Duration::from_millis(1);
-    let load = agents
-        .open(&of_a_moment(), stop)
-        .map_err(|error| error.to_string())?;
+    let load = agents.open(&of_a_moment(), stop)?;
     let slice = Slice {
         guard: length,
         length,
     };
     let sliced = agents.slice(load, slice, &mut |_| (), stop);
-    sliced.map(drop).map_err(|error| error.to_string())
+    sliced.map(drop)
 }
 
-fn database(agents: &mut Agents, stop: &AtomicBool) -> Result<(), String> {
+fn database(agents: &mut Agents, stop: &AtomicBool) -> Result<(), AgentError> {
     let local = [127, 0, 0, 1].into();
     let found = agents.database(local, local, stop);
-    found.map(drop).map_err(|error| error.to_string())
+    found.map(drop)
 }
 
 /// The faults, what is asked for, which patience they use up, and what is said of them.
@@ -312,8 +311,9 @@ fn met(fault: &str, launcher: &Launcher, shorten: Shorten, request: Request) -> 
     let hosts = [fault.to_owned()];
     let error = match Agents::launch_with(&hosts, launcher, &binary, patience, &stop) {
         Ok(mut agents) => request(&mut agents, &stop).expect_err(fault),
-        Err(error) => error.to_string(),
+        Err(error) => error,
     };
+    let error = error.to_string();
     assert!(error.starts_with(&format!("host {fault}: ")), "{error}");
     assert!(error.len() < 3_000, "{} bytes of an error", error.len());
     error

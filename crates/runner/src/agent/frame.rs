@@ -23,7 +23,7 @@ const HEAD: usize = 9;
 
 /// Why there is no next frame.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum FrameError {
+pub enum FrameError {
     /// The stream ended.
     #[error("the connection was closed")]
     Closed,
@@ -161,12 +161,9 @@ const LARGEST: u64 = 1 << 53;
 ///
 /// # Errors
 /// The first value that is out of range, or that this is no JSON.
-pub(super) fn check(json: &[u8], longest_text: usize) -> Result<(), String> {
+pub(super) fn check(json: &[u8], longest_text: usize) -> serde_json::Result<()> {
     let mut reader = serde_json::Deserializer::from_slice(json);
-    let checked = TextLengthCheck { longest_text };
-    checked
-        .deserialize(&mut reader)
-        .map_err(|error| error.to_string())
+    TextLengthCheck { longest_text }.deserialize(&mut reader)
 }
 
 /// A check of a value's texts, which does not keep the value.
@@ -343,7 +340,7 @@ mod tests {
             ("[1", "EOF"),
             (&"[".repeat(100_000), "recursion"),
         ] {
-            let error = check(wrong.as_bytes(), 4).unwrap_err();
+            let error = check(wrong.as_bytes(), 4).unwrap_err().to_string();
             assert!(error.contains(why), "{error}");
         }
     }

@@ -147,14 +147,10 @@ pub(super) struct ProgramFile {
 
 impl ProgramFile {
     /// Opens the running program, even if its file has been replaced meanwhile. All hosts share one value.
-    pub(super) fn own() -> Result<&'static Self, String> {
-        static OWN: OnceLock<Result<ProgramFile, String>> = OnceLock::new();
-        let own = OWN.get_or_init(|| {
-            let file = File::open("/proc/self/exe");
-            let own = file.and_then(Self::new);
-            own.map_err(|error| format!("reading this program's file: {error}"))
-        });
-        own.as_ref().map_err(Clone::clone)
+    pub(super) fn own() -> Result<&'static Self, &'static io::Error> {
+        static OWN: OnceLock<io::Result<ProgramFile>> = OnceLock::new();
+        let own = OWN.get_or_init(|| File::open("/proc/self/exe").and_then(Self::new));
+        own.as_ref()
     }
 
     fn new(file: File) -> io::Result<Self> {

@@ -296,11 +296,11 @@ pub(super) fn receive<M: Message>(input: &mut impl Read) -> Result<M, FrameError
     let Some(kind) = kind(number) else {
         return Err(implausible(format!("a message of kind {number}")));
     };
-    if let Some(longest_text) = kind.checked {
-        frame::check(&content, longest_text)
-            .map_err(|error| implausible(format!("`{}`: {error}", kind.name)))?;
-    }
-    let message: M = serde_json::from_slice(&content)
+    let checked = kind
+        .checked
+        .map_or(Ok(()), |longest_text| frame::check(&content, longest_text));
+    let message: M = checked
+        .and_then(|()| serde_json::from_slice(&content))
         .map_err(|error| implausible(format!("`{}`: {error}", kind.name)))?;
     if message.number() != number {
         return Err(implausible(format!(

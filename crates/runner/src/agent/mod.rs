@@ -21,7 +21,7 @@ mod remote;
 mod serve;
 mod slices;
 
-pub use agents::{Agents, MergedLoad};
+pub use agents::Agents;
 pub use examine::{Examined, Examinee};
 pub use launcher::{Binary, LOCAL, Launcher, LauncherError};
 pub use remote::AgentError;

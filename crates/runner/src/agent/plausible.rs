@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use deadheat_model::{Interval, LoadSpec, Observation, Schedule, StopRule};
 
+use super::remote::AgentError;
+
 /// How much more time a host may say has passed, for clocks and for its way here.
 const SLACK: Duration = Duration::from_secs(5);
 /// Phases of a load, each of which ends an interval: as many more than time alone makes.
@@ -52,23 +54,27 @@ impl ExpectedLoad {
         guard + length + self.cool_down
     }
 
-    /// Checks what was seen within `passed`.
+    /// Checks what `host` has seen within `passed`.
     ///
     /// # Errors
     /// What cannot be.
-    pub(super) fn check(&self, seen: &Observation, passed: Duration) -> Result<(), String> {
+    pub(super) fn check(
+        &self,
+        host: &str,
+        seen: &Observation,
+        passed: Duration,
+    ) -> Result<(), AgentError> {
+        let refuse = |why: String| Err(AgentError::new(host, why));
         let passed = passed + SLACK;
-        if seen.window > passed {
-            return Err(format!(
-                "it reports a measurement of {:?}, within {passed:?}",
-                seen.window
+        let (window, bin) = (seen.window, seen.bin);
+        if window > passed {
+            return refuse(format!(
+                "it reports a measurement of {window:?}, within {passed:?}"
             ));
         }
-        if !seen.bins.is_empty() && seen.bin < self.bin {
-            return Err(format!(
-                "it counts in bins of {:?}, not of {:?}",
-                seen.bin, self.bin
-            ));
+        if !seen.bins.is_empty() && bin < self.bin {
+            let asked = self.bin;
+            return refuse(format!("it counts in bins of {bin:?}, not of {asked:?}"));
         }
         let bins = passed.as_nanos() / self.bin.as_nanos().max(1) + 2;
         let bins = usize::try_from(bins).unwrap_or(usize::MAX);
@@ -84,7 +90,7 @@ impl ExpectedLoad {
             ("examples", seen.examples.len(), MAX_FAILURES),
         ];
         match counts.into_iter().find(|(_, count, most)| count > most) {
-            Some((what, count, most)) => Err(format!(
+            Some((what, count, most)) => refuse(format!(
                 "it tells of {count} {what}, where there can be {most}"
             )),
             None => Ok(()),
@@ -92,19 +98,21 @@ impl ExpectedLoad {
     }
 }
 
-/// Checks an interval that came when so much time had `passed` since the load's start. `next` is the first place that the
-/// host has not told of.
+/// Checks an interval of `host` that came when so much time had `passed` since the load's start. `next` is the first place
+/// that the host has not told of.
 ///
 /// # Errors
 /// What cannot be.
 pub(super) fn check_interval(
+    host: &str,
     interval: &Interval,
     asked: Option<Duration>,
     next: u64,
     passed: Duration,
-) -> Result<(), String> {
+) -> Result<(), AgentError> {
+    let refuse = |why: String| Err(AgentError::new(host, why));
     let Some(length) = asked else {
-        return Err("it tells of an interval, which was not asked for".to_owned());
+        return refuse("it tells of an interval, which was not asked for".to_owned());
     };
     let passed = passed + SLACK;
     let most = passed.as_nanos() / length.as_nanos().max(1);
@@ -113,12 +121,12 @@ pub(super) fn check_interval(
         .saturating_add(PHASES);
     let index = interval.index;
     if index < next || index > most {
-        return Err(format!(
+        return refuse(format!(
             "it tells of interval {index}, where there can be {next} to {most}"
         ));
     }
     if interval.from > interval.until || interval.until > passed {
-        return Err(format!(
+        return refuse(format!(
             "it tells of an interval from {:?} to {:?}, within {passed:?}",
             interval.from, interval.until
         ));

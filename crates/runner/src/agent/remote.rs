@@ -34,7 +34,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 const MAX_SAID: usize = 2_000;
 
 /// The failure of an agent.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[error("host {host}: {problem}")]
 pub struct AgentError {
     /// The host, as the user named it.
@@ -100,10 +100,10 @@ impl Agent {
                 launcher.command(host, &[&path.display().to_string(), "agent"])
             }
             (_, Binary::Copied) => {
-                let script = program_file
-                    .insert(ProgramFile::own().map_err(fail)?)
-                    .script();
-                launcher.command(host, &["sh", "-c", &script])
+                let own = ProgramFile::own()
+                    .map_err(|error| fail(format!("reading this program's file: {error}")))?;
+                program_file = Some(own);
+                launcher.command(host, &["sh", "-c", &own.script()])
             }
         };
         let shown = command.get_program().to_string_lossy().into_owned();

@@ -29,7 +29,7 @@ use super::{
 use crate::{
     doctor::{Examination, of_several},
     process::{Supervision, TempFolder},
-    services::{Access, PostgresOptions, Served},
+    services::{Access, PostgresOptions, Served, ServiceError},
     session::describe_machine,
 };
 
@@ -82,9 +82,9 @@ pub enum ServeError {
     /// The system starts no thread.
     #[error("starting a thread: {0}")]
     Thread(io::Error),
-    /// The connection ended, or a message could not be read; the text says which.
+    /// The connection ended, or a message could not be read.
     #[error("the coordinator is lost: {0}")]
-    Lost(String),
+    Lost(#[from] FrameError),
 }
 
 /// Runs an agent on standard input and output until the coordinator says goodbye or is lost. What it starts is supervised
@@ -121,16 +121,10 @@ pub fn serve(supervision: &Supervision) -> Result<(), ServeError> {
     spawn("pulse", Box::new(move || pulse(shared)))?;
     spawn("watch", Box::new(move || watch(shared)))?;
     obey(shared, supervision, &orders);
-    let end = end
-        .recv_timeout(LAST_WAIT)
-        .unwrap_or(Err(FrameError::Closed));
-    match end {
-        Ok(()) => {
-            shared.say(&AgentMessage::Bye);
-            Ok(())
-        }
-        Err(error) => Err(ServeError::Lost(error.to_string())),
-    }
+    end.recv_timeout(LAST_WAIT)
+        .unwrap_or(Err(FrameError::Closed))?;
+    shared.say(&AgentMessage::Bye);
+    Ok(())
 }
 
 /// Reads orders until the last one. What must not wait is done at once; the others are passed on.
@@ -227,7 +221,7 @@ fn obey(shared: &Shared, supervision: &Supervision, orders: &Receiver<Order>) {
                         shared.say(&started.answer());
                         database = Some(started);
                     }
-                    Err(why) => shared.say(&AgentMessage::refused(why)),
+                    Err(error) => shared.say(&AgentMessage::refused(error.to_string())),
                 }
             }
             Order::Examine { watch, .. } if watch > LONGEST_WATCH => {
@@ -346,6 +340,15 @@ fn refused(error: &LoadError) -> AgentMessage {
     AgentMessage::refused(error.to_string())
 }
 
+/// Why an agent has started no database.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum DatabaseError {
+    #[error("making a folder for logs: {0}")]
+    Logs(#[from] io::Error),
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+}
+
 /// A database that an agent has started. Dropping it ends it.
 pub(super) struct HostedDatabase {
     // The order matters: the server ends before its logs go.
@@ -355,16 +358,14 @@ pub(super) struct HostedDatabase {
 
 impl HostedDatabase {
     /// Starts it.
-    pub(super) fn start(access: Access, supervision: &Supervision) -> Result<Self, String> {
-        let logs = TempFolder::create("deadheat-logs-", supervision);
-        let logs = logs.map_err(|error| format!("making a folder for logs: {error}"))?;
+    pub(super) fn start(access: Access, supervision: &Supervision) -> Result<Self, DatabaseError> {
+        let logs = TempFolder::create("deadheat-logs-", supervision)?;
         let options = PostgresOptions {
             access,
             ..PostgresOptions::new(supervision.clone(), logs.path())
         };
-        let served = Served::start(&options).map_err(|error| error.to_string())?;
         Ok(Self {
-            served,
+            served: Served::start(&options)?,
             _logs: logs,
         })
     }

@@ -108,8 +108,9 @@ impl Agents {
                     if of == load && pending.is_done(index) =>
                 {
                     let passed = Duration::from_nanos(at.saturating_sub(start));
-                    let checked = asked.map_or(Ok(()), |it| it.check(&result.observation, passed));
-                    checked.map_err(|why| AgentError::new(&self.agents[index].host, why))?;
+                    if let Some(asked) = asked {
+                        asked.check(&self.agents[index].host, &result.observation, passed)?;
+                    }
                     parts.push((index, *result));
                 }
                 Some((index, _, other)) => return Err(self.agents[index].unexpected(&other)),

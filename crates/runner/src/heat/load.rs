@@ -42,13 +42,20 @@ impl Hosts {
         self.lost.as_ref()
     }
 
-    fn kept<T>(&mut self, outcome: Result<T, AgentError>) -> Result<T, String> {
-        outcome.map_err(|error| {
-            let text = error.to_string();
-            self.lost.get_or_insert(error);
-            text
+    fn kept<T>(&mut self, outcome: Result<T, AgentError>) -> Result<T, AgentError> {
+        outcome.inspect_err(|error| {
+            self.lost.get_or_insert_with(|| error.clone());
         })
     }
+}
+
+/// Why a generator did not load a member.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum GeneratorError {
+    #[error(transparent)]
+    Here(#[from] LoadError),
+    #[error(transparent)]
+    There(#[from] AgentError),
 }
 
 /// A load whose connections stay open from slice to slice.
@@ -67,9 +74,9 @@ impl<'g> Load<'g> {
         spec: LoadSpec,
         generator: Generator<'g>,
         stop: Arc<AtomicBool>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, GeneratorError> {
         match generator {
-            Generator::Here => Ok(Self::Here(Session::open(spec, stop).map_err(in_words)?)),
+            Generator::Here => Ok(Self::Here(Session::open(spec, stop)?)),
             Generator::Hosts(hosts) => {
                 let mut there = lock(hosts);
                 let opened = there.generators.open(&spec, &stop);
@@ -85,10 +92,10 @@ impl<'g> Load<'g> {
         guard: Duration,
         length: Duration,
         on_edge: &mut dyn FnMut(SliceEvent),
-    ) -> Result<SliceResult, String> {
+    ) -> Result<SliceResult, GeneratorError> {
         let slice = Slice { guard, length };
         Ok(match self {
-            Self::Here(session) => session.slice(slice, on_edge).map_err(in_words)?,
+            Self::Here(session) => session.slice(slice, on_edge)?,
             Self::There { hosts, load, stop } => {
                 let mut there = lock(hosts);
                 let sliced = there.generators.slice(*load, slice, on_edge, stop);
@@ -121,10 +128,6 @@ pub(super) fn at_rate(spec: LoadSpec, per_second: Option<f64>) -> LoadSpec {
         },
         ..spec
     }
-}
-
-fn in_words(error: LoadError) -> String {
-    error.to_string()
 }
 
 fn lock(hosts: &Mutex<Hosts>) -> MutexGuard<'_, Hosts> {

@@ -212,7 +212,13 @@ impl<'m> MemberState<'m> {
 
     /// Its records: of the rounds, then of each rate.
     pub(super) fn into_records(self) -> impl Iterator<Item = MemberRecord> {
-        self.before.into_iter().chain([self.record])
+        let records = self.before.into_iter().chain([self.record]);
+        records.map(|mut record| {
+            for route in &mut record.routes {
+                route.service_time = route.service_time.compact();
+            }
+            record
+        })
     }
 }
 

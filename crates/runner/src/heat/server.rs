@@ -290,8 +290,8 @@ impl Member for ServerMember<'_> {
             .startable
             .load(ports, running.verified.exchanges.clone());
         let load = Load::open(at_rate(spec, per_second), self.generator, stop);
-        let failed = |error: String| running.server.failure(Phase::Load, error);
-        running.load = Some(load.map_err(failed)?);
+        let load = load.map_err(|error| running.server.failure(Phase::Load, error.to_string()));
+        running.load = Some(load?);
         if per_second.is_some() {
             // Its warm-up is over.
             return Ok(());
@@ -369,7 +369,7 @@ impl Member for ServerMember<'_> {
                 let cpu = cpu.filter(|cpu| is_of_answers(cpu, length, result.late));
                 Ok(MeasuredSlice { result, cpu })
             }
-            Err(error) => Err(running.server.failure(Phase::Load, error)),
+            Err(error) => Err(running.server.failure(Phase::Load, error.to_string())),
         }
     }
 

@@ -55,7 +55,8 @@ impl Member for UrlMember<'_> {
         self.load = None;
         let spec = at_rate(self.spec.clone(), per_second);
         let load = Load::open(spec, self.generator, Arc::clone(&self.stop));
-        self.load = Some(load.map_err(|error| without_server(Phase::Load, error))?);
+        let load = load.map_err(|error| without_server(Phase::Load, error.to_string()));
+        self.load = Some(load?);
         Ok(())
     }
 
@@ -70,7 +71,7 @@ impl Member for UrlMember<'_> {
             return Err(without_server(Phase::Load, reason));
         };
         let result = load.slice(guard, length, on_edge);
-        let result = result.map_err(|error| without_server(Phase::Load, error))?;
+        let result = result.map_err(|error| without_server(Phase::Load, error.to_string()))?;
         Ok(MeasuredSlice { result, cpu: None })
     }
 

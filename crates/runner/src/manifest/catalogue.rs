@@ -7,7 +7,8 @@ use std::{
 };
 
 use deadheat_model::{
-    PublishedDocument, StackManifest, TargetId, WorkloadManifest, session::Added, workload::Oracle,
+    PublishedDocument, StackManifest, TargetId, WorkloadManifest, session::AddedStack,
+    workload::Oracle,
 };
 use serde::de::DeserializeOwned;
 
@@ -31,7 +32,7 @@ pub struct Stack {
     /// The contents of its `stack.toml`.
     pub manifest: StackManifest,
     /// Where it is, if not below the root folder.
-    pub added: Option<Added>,
+    pub added: Option<AddedStack>,
 }
 
 /// All stacks, workloads and published comparisons.
@@ -237,7 +238,7 @@ impl Files<'_> {
         &mut self,
         own: &[PathBuf],
         more: &[PathBuf],
-    ) -> Result<Vec<(PathBuf, Option<Added>)>, LoadError> {
+    ) -> Result<Vec<(PathBuf, Option<AddedStack>)>, LoadError> {
         let mut found = Vec::new();
         for folder in more {
             if folder.join(MANIFEST).is_file() {
@@ -259,7 +260,7 @@ impl Files<'_> {
                     self.warnings
                         .push(format!("{dir} takes the place of {same}"));
                 }
-                let added = Added {
+                let added = AddedStack {
                     folder: dir.clone(),
                     replaces: same.is_some(),
                 };
@@ -271,7 +272,7 @@ impl Files<'_> {
 
     fn stacks(
         &mut self,
-        dirs: Vec<(PathBuf, Option<Added>)>,
+        dirs: Vec<(PathBuf, Option<AddedStack>)>,
         known: &[String],
         workloads: &[WorkloadManifest],
     ) -> Result<Vec<Stack>, LoadError> {

@@ -31,17 +31,12 @@ const ATTENTION: Duration = Duration::from_millis(1);
 /// After that, how long to wait between two looks.
 const PAUSE: Duration = Duration::from_micros(100);
 
-/// Why a process tree is not frozen.
+/// Why a process tree is not frozen, or not thawed.
 #[derive(Debug, thiserror::Error)]
-pub enum FreezeError {
-    /// Some of its processes still ran.
-    #[error("freezing {name}: {what}")]
-    Unfrozen {
-        /// The tree's name.
-        name: String,
-        /// What was attempted and what happened.
-        what: String,
-    },
+#[error("freezing {name}: {source}")]
+pub struct FreezeError {
+    name: String,
+    source: io::Error,
 }
 
 /// Freezes one process tree and thaws it.
@@ -112,7 +107,7 @@ impl Freezer {
             }
             FreezeMethod::Signals(stopped) => {
                 let frozen = stop_all(stopped, until, || living(&self.groups, self.supervisor));
-                return frozen.map_err(|error| self.unfrozen(error));
+                return frozen.map_err(|error| self.failed(error));
             }
         };
         match frozen {
@@ -142,7 +137,7 @@ impl Freezer {
             }
         };
         match thawed {
-            Err(error) if !is_gone(&error) => Err(self.unfrozen(error)),
+            Err(error) if !is_gone(&error) => Err(self.failed(error)),
             _ => Ok(()),
         }
     }
@@ -156,11 +151,9 @@ impl Freezer {
         }
     }
 
-    fn unfrozen(&self, error: io::Error) -> FreezeError {
-        FreezeError::Unfrozen {
-            name: self.name.clone(),
-            what: error.to_string(),
-        }
+    fn failed(&self, source: io::Error) -> FreezeError {
+        let name = self.name.clone();
+        FreezeError { name, source }
     }
 }
 

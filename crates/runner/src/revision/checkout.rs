@@ -37,10 +37,10 @@ impl Checkout {
         let git = Git::new(root)?;
         let tree = format!("{}:{}", revision.commit, git.prefix()?);
         check_stack(&git, &tree, stack, revision)?;
-        let folder = TempFolder::create("deadheat-revision-", supervision).map_err(|error| {
+        let folder = TempFolder::create("deadheat-revision-", supervision).map_err(|source| {
             RevisionError::Folder {
                 typed: revision.typed.clone(),
-                reason: error.to_string(),
+                source,
             }
         })?;
         write_tree(&git, &tree, folder.path())?;
@@ -160,10 +160,10 @@ impl WorkingCopy {
             .line(&["rev-parse", "--show-toplevel"])?
             .unwrap_or_default();
         let prefix = git.prefix()?;
-        let kept = TempFolder::create("deadheat-revision-", supervision).map_err(|error| {
+        let kept = TempFolder::create("deadheat-revision-", supervision).map_err(|source| {
             RevisionError::Folder {
                 typed: revision.typed.clone(),
-                reason: error.to_string(),
+                source,
             }
         })?;
         let copy = kept.path().join("copy");

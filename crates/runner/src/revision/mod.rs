@@ -191,12 +191,12 @@ pub enum RevisionError {
         source: LoadError,
     },
     /// The temporary folder could not be made.
-    #[error("making a temporary folder for {typed}: {reason}; TMPDIR sets its place")]
+    #[error("making a temporary folder for {typed}: {source}; TMPDIR sets its place")]
     Folder {
         /// The revision, as it was typed.
         typed: String,
         /// What happened.
-        reason: String,
+        source: io::Error,
     },
     /// Git failed at something that should work.
     #[error("running `git {arguments}` in {root}: {said}")]

@@ -215,6 +215,17 @@ impl Drop for Body {
     }
 }
 
+/// Why there is no null server with the answer to a workload.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CeilingError {
+    #[error(transparent)]
+    Answer(#[from] Fault),
+    #[error(
+        "writing the null server's answer in {}: {source}; free some space there", folder.display()
+    )]
+    Body { folder: PathBuf, source: io::Error },
+}
+
 /// The null server with the answer to one workload.
 pub(super) struct Ceiling {
     /// What is started.
@@ -238,14 +249,11 @@ impl Ceiling {
         point: &LoadPoint,
         fixtures: &mut Fixtures,
         seed: u64,
-    ) -> Result<Self, String> {
-        let canned =
-            Canned::new(workload, point, fixtures, seed).map_err(|fault| fault.to_string())?;
-        let body = Body::write(folder, &canned.body).map_err(|error| {
-            format!(
-                "writing the null server's answer in {}: {error}; free some space there",
-                folder.display()
-            )
+    ) -> Result<Self, CeilingError> {
+        let canned = Canned::new(workload, point, fixtures, seed)?;
+        let body = Body::write(folder, &canned.body).map_err(|source| CeilingError::Body {
+            folder: folder.to_owned(),
+            source,
         })?;
         let name = TargetId::null_server();
         let mut command = vec![program.display().to_string(), null::COMMAND.to_owned()];

@@ -4,16 +4,16 @@
 use std::ops::Range;
 
 use deadheat_stats::{
+    comparison::{
+        Bounds, Check, Gate,
+        alternating::LookResult,
+        paired::{PairedCell, at_look},
+    },
     heats::{
         Allocation, Fit, Group, Looks, PairVerdict, Quantity, RankedMember, Ranking, Settings,
         of_fit, within,
     },
     sequential::Design,
-    versus::{
-        Bounds, Check, Gate,
-        alternating::LookResult,
-        paired::{PairedCell, at_look},
-    },
 };
 
 use super::Field;

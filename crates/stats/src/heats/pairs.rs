@@ -14,7 +14,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    Quantity,
     fit::{Contrast, quantile},
     simultaneous::JointResult,
 };
@@ -41,18 +40,6 @@ impl PairVerdict {
             PairVerdict::Faster => PairVerdict::Slower,
             PairVerdict::Slower => PairVerdict::Faster,
             other => other,
-        }
-    }
-
-    /// The word for it: how the first member is compared with the second.
-    pub fn word(self, quantity: Quantity) -> &'static str {
-        match (self, quantity) {
-            (PairVerdict::Faster, Quantity::Cost) => "cheaper",
-            (PairVerdict::Slower, Quantity::Cost) => "more expensive",
-            (PairVerdict::Faster, _) => "faster",
-            (PairVerdict::Slower, _) => "slower",
-            (PairVerdict::DeadHeat, _) => "dead heat",
-            (PairVerdict::Undecided, _) => "undecided",
         }
     }
 

@@ -1,6 +1,7 @@
 //! The statistics against SciPy's figures, against their own laws, and on records built by hand.
 
 mod capacity;
+mod comparison;
 mod heats;
 mod properties;
 mod random;
@@ -8,4 +9,3 @@ mod reference;
 mod sequential;
 mod sessions;
 mod standings;
-mod versus;

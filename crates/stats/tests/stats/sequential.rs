@@ -1,12 +1,12 @@
 //! What the looks of a comparison cost and find, by simulation: log-ratios of two things, heat by heat.
 
 use deadheat_stats::{
-    interval::{moments, t_quantile},
-    sequential::Design,
-    versus::{
+    comparison::{
         Bounds, CellId, Metric, RatioVerdict,
         paired::{PairedCell, PairedSeries, at_look},
     },
+    interval::{moments, t_quantile},
+    sequential::Design,
 };
 
 use crate::random::Random;
@@ -15,7 +15,7 @@ use crate::random::Random;
 const SESSIONS: u64 = 2_000;
 /// 5 % and three sampling errors.
 const AT_MOST: f64 = 0.05 + 3.0 * 0.0049;
-/// The most heats of each: seven looks.
+/// The most heats of each: six looks.
 const MAX_HEATS: u32 = 40;
 
 /// A comparison of B, `ratio` times as fast as A, whose heats scatter by `noise` on a machine that drifts.

@@ -9,7 +9,7 @@ use deadheat_stats::{heats::PairVerdict, standings::Measure};
 
 use super::canvas::{Anchor, BLUE, Canvas, DIM, GRID, GROUND, INK, MARGIN, ORANGE, ROOM, Type};
 use crate::document::{
-    view::{LoadView, Placed, RowView, StandingsView, TableView},
+    view::{LoadView, RankedFigure, RowView, StandingsView, TableView},
     words,
 };
 
@@ -52,7 +52,7 @@ pub(super) struct Plot<'a> {
 #[derive(Clone, Copy)]
 struct PlotRow<'a> {
     row: &'a RowView,
-    main: Placed,
+    main: RankedFigure,
 }
 
 impl PlotRow<'_> {

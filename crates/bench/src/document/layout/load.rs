@@ -11,7 +11,7 @@ use deadheat_stats::{
 
 use super::baselines;
 use crate::document::{
-    view::{AtRate, LoadView, Placed, RowView, StandingsView, TableView},
+    view::{AtRate, LoadView, RankedFigure, RowView, StandingsView, TableView},
     words,
 };
 
@@ -139,7 +139,7 @@ fn share(value: Option<f64>, most: f64) -> Option<f64> {
 }
 
 /// A ranked figure with its rank.
-fn placed(placed: Option<Placed>, write: fn(f64) -> String) -> Cell {
+fn placed(placed: Option<RankedFigure>, write: fn(f64) -> String) -> Cell {
     let text = words::placed(placed.as_ref(), write);
     let rank = placed.and_then(|one| one.rank);
     let rank = rank.map_or_else(String::new, |rank| words::rank(Some(rank)));

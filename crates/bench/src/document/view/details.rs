@@ -327,9 +327,35 @@ fn cpus(header: &SessionHeader) -> Vec<String> {
 /// A ratio is worth a word if it is known this many times worse than the typical ones.
 const MUCH_WORSE: f64 = 1.2;
 
+/// "4 heats of each stack", "3 to 5 heats of each stack at each load".
+fn heats_of_each_stack(standings: &Standings) -> String {
+    let tables = standings.leading().flat_map(|load| &load.tables);
+    let rows = tables.flat_map(|table| &table.rows);
+    let heats: Vec<u32> = rows
+        .map(|row| row.heats)
+        .filter(|heats| *heats > 0)
+        .collect();
+    let (Some(least), Some(most)) = (heats.iter().min(), heats.iter().max()) else {
+        return counted(0, "heat");
+    };
+    let from = if least < most {
+        format!("{least} to ")
+    } else {
+        String::new()
+    };
+    let at = if standings.leading().count() > 1 {
+        " at each load"
+    } else {
+        ""
+    };
+    format!(
+        "{from}{} of each stack{at}",
+        counted(*most as usize, "heat")
+    )
+}
+
 /// The line, without a full stop.
 pub(super) fn trust(standings: &Standings, warnings: &[Warning]) -> String {
-    let heats: u32 = standings.leading().map(|load| load.heats).sum();
     let tables = standings.leading().flat_map(|load| &load.tables);
     let widths: Vec<f64> = tables.filter_map(|table| table.half_width).collect();
     let least = widths.iter().copied().reduce(f64::min);
@@ -338,7 +364,7 @@ pub(super) fn trust(standings: &Standings, warnings: &[Warning]) -> String {
     let typical =
         typical.map(|(least, most)| format!("ratios known to {}", words::half_widths(least, most)));
     let parts = [
-        Some(counted(heats as usize, "heat")),
+        Some(heats_of_each_stack(standings)),
         typical,
         worst(standings, most),
     ];

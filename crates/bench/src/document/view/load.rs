@@ -13,7 +13,7 @@ use deadheat_stats::{
 };
 
 use super::{
-    row::{self, AtRate, LackView, Placed, RowView},
+    row::{self, AtRate, LackView, RankedFigure, RowView},
     shorts,
 };
 use crate::document::words;
@@ -245,11 +245,11 @@ pub fn nothing(load: &LoadView, failed_everywhere: usize) -> Vec<String> {
 }
 
 /// A row with the figure that it is ranked by.
-type Ranked<'a> = (&'a RowView, Placed);
+type RankedRow<'a> = (&'a RowView, RankedFigure);
 
 fn of_ranking(load: &LoadView, table: &TableView) -> Vec<String> {
     let rows = table.rows.iter();
-    let ranked: Vec<Ranked> = rows.filter_map(|row| Some((row, row.main?))).collect();
+    let ranked: Vec<RankedRow> = rows.filter_map(|row| Some((row, row.main?))).collect();
     let Some((first, best)) = ranked.first() else {
         let stacks = counted(table.rows.len(), "stack");
         return vec![match load.measure {
@@ -277,11 +277,11 @@ fn of_ranking(load: &LoadView, table: &TableView) -> Vec<String> {
         )];
     }
     let leaders = ranked.iter().filter(|(_, main)| may_lead(main));
-    let (leaders, vague): (Vec<Ranked>, Vec<Ranked>) =
+    let (leaders, vague): (Vec<RankedRow>, Vec<RankedRow>) =
         leaders.partition(|(_, main)| is_near(main.value, best.value));
     let vague = too_uncertain(&vague);
     let rest = ranked.iter().filter(|(_, main)| !may_lead(main));
-    let rest: Vec<Ranked> = rest.take(MAX_FOLLOWERS).copied().collect();
+    let rest: Vec<RankedRow> = rest.take(MAX_FOLLOWERS).copied().collect();
     match leaders.len() {
         0 => vec![
             format!(
@@ -296,7 +296,7 @@ fn of_ranking(load: &LoadView, table: &TableView) -> Vec<String> {
             [sentence].into_iter().chain(vague).collect()
         }
         _ => {
-            let lead = lead(load, table, &leaders);
+            let lead = lead(load, table, &leaders, vague.is_none());
             let before = [&load.short, &lead].into_iter().chain(&vague);
             let room = MAX_WORDS.saturating_sub(before.map(|text| words_of(text)).sum::<usize>());
             let shorter = (1..=rest.len()).rev();
@@ -331,13 +331,13 @@ fn cheapest(load: &LoadView) -> Option<String> {
     let costs = rows
         .iter()
         .filter_map(|row| Some((row, row.cpu_us_per_request?)));
-    let leaders: Vec<Ranked> = costs.filter(|(_, cost)| may_lead(cost)).collect();
+    let leaders: Vec<RankedRow> = costs.filter(|(_, cost)| may_lead(cost)).collect();
     let values = leaders.iter().map(|(_, cost)| cost.value);
     let least = values.fold(f64::INFINITY, f64::min);
     let near = leaders
         .into_iter()
         .filter(|(_, cost)| is_near(cost.value, least));
-    let leaders: Vec<Ranked> = near.collect();
+    let leaders: Vec<RankedRow> = near.collect();
     let most = leaders
         .iter()
         .map(|(_, cost)| cost.value)
@@ -372,7 +372,7 @@ fn words_of(text: &str) -> usize {
 }
 
 /// Whether nothing is proven better.
-fn may_lead(main: &Placed) -> bool {
+fn may_lead(main: &RankedFigure) -> bool {
     main.rank.is_some_and(|rank| rank.best == 1)
 }
 
@@ -386,7 +386,7 @@ fn is_near(figure: f64, best: f64) -> bool {
 }
 
 /// The clause about stacks that may be the best only because their intervals are too wide.
-fn too_uncertain(vague: &[Ranked]) -> Option<String> {
+fn too_uncertain(vague: &[RankedRow]) -> Option<String> {
     let names: Vec<String> = vague.iter().map(|(row, _)| name(row)).collect();
     let verb = if names.len() == 1 { "is" } else { "are" };
     few_or(&names, "others").map(|who| format!("{who} {verb} too uncertain to rank"))
@@ -401,23 +401,26 @@ fn few_or(names: &[String], what: &str) -> Option<String> {
     }
 }
 
-fn lead(load: &LoadView, table: &TableView, leaders: &[Ranked]) -> String {
+/// The clause about the leaders; `alone`: nobody else may be the best.
+fn lead(load: &LoadView, table: &TableView, leaders: &[RankedRow], alone: bool) -> String {
     let names: Vec<String> = leaders.iter().map(|(row, _)| name(row)).collect();
-    let figures: Vec<Placed> = leaders.iter().map(|(_, main)| *main).collect();
+    let figures: Vec<RankedFigure> = leaders.iter().map(|(_, main)| *main).collect();
     let value = value(load.measure, &figures);
     if let [one] = names.as_slice() {
-        return format!("{one} leads {value}");
+        let verb = if alone { "leads" } else { "is ahead" };
+        return format!("{one} {verb} {value}");
     }
+    let verb = if alone { "lead" } else { "are ahead" };
     let order = if is_dead_heat(table, leaders) {
         "dead heat"
     } else {
         "order undecided"
     };
-    format!("{} lead {value} ({order})", list(&names))
+    format!("{} {verb} {value} ({order})", list(&names))
 }
 
 /// Whether each pair of the leaders is a dead heat.
-fn is_dead_heat(table: &TableView, leaders: &[Ranked]) -> bool {
+fn is_dead_heat(table: &TableView, leaders: &[RankedRow]) -> bool {
     let is_leader = |place: usize| leaders.iter().any(|(row, _)| table.rows[place] == **row);
     let mut pairs = table.pairs.iter();
     pairs.all(|pair| {
@@ -427,7 +430,7 @@ fn is_dead_heat(table: &TableView, leaders: &[Ranked]) -> bool {
 }
 
 /// The sentence if more stacks may lead than can be named.
-fn many_leaders_sentence(load: &LoadView, leaders: &[Ranked], all: bool) -> String {
+fn many_leaders_sentence(load: &LoadView, leaders: &[RankedRow], all: bool) -> String {
     let (first, best) = leaders[0];
     let value = value(load.measure, &[best]);
     let others = leaders.len() - 1;
@@ -443,7 +446,7 @@ fn many_leaders_sentence(load: &LoadView, leaders: &[Ranked], all: bool) -> Stri
 }
 
 /// "at 116,000 requests/s", "at 112,000 to 116,000 requests/s", "with a p99 of 1.20 ms".
-fn value(measure: Measure, figures: &[Placed]) -> String {
+fn value(measure: Measure, figures: &[RankedFigure]) -> String {
     let values = || figures.iter().map(|figure| figure.value);
     let least = values().fold(f64::INFINITY, f64::min);
     let most = values().fold(0.0, f64::max);
@@ -460,7 +463,7 @@ fn value(measure: Measure, figures: &[Placed]) -> String {
 }
 
 /// "actix and axum follow, 5.0 to 13 % slower". If the best is a lower bound, they are at least that far behind.
-fn followers(measure: Measure, best_is_bound: bool, rest: &[Ranked]) -> Option<String> {
+fn followers(measure: Measure, best_is_bound: bool, rest: &[RankedRow]) -> Option<String> {
     let names: Vec<String> = rest.iter().map(|(row, _)| name(row)).collect();
     let mut ratios = rest.iter().filter_map(|(_, main)| Some(main.behind?.ratio));
     let first = ratios.next()?;

@@ -17,10 +17,10 @@ use deadheat_stats::standings::{
     Agreement, MeasuredSide, RowSides, Standings, StartTable, TableSides, short_names,
 };
 
-pub use self::row::{LackView, NotMeasured};
+pub use self::row::{LackView, UnmeasuredStacks};
 pub use details::Details;
 pub use load::{LoadView, TableView};
-pub use row::{AtRate, Placed, RowView};
+pub use row::{AtRate, RankedFigure, RowView};
 
 /// The contents of a session's report. Sentences and names have no control characters.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +49,7 @@ pub struct StandingsView {
     /// Warnings, those that may change a decision first. Short formats show the first three.
     pub warnings: Vec<Warning>,
     /// The stacks without a figure.
-    pub not_measured: NotMeasured,
+    pub not_measured: UnmeasuredStacks,
     /// Details: provenance, method, findings, stacks, limits.
     pub details: Details,
 }

@@ -26,18 +26,18 @@ pub struct RowView {
     pub framework: String,
     /// The figure that the table is ranked by: requests per second, or in an open loop the 99th percentile of response
     /// time in seconds. `None` if the stack has no such figure.
-    pub main: Option<Placed>,
+    pub main: Option<RankedFigure>,
     /// Its `main` relative to the best's, 1 for the best and less for all others (of times: the best's ÷ its own). A
     /// yardstick's may be more.
     pub share_of_best: Option<f64>,
     /// Verified answers per second.
-    pub throughput_per_second: Placed,
+    pub throughput_per_second: RankedFigure,
     /// CPU time per request, in microseconds.
-    pub cpu_us_per_request: Option<Placed>,
+    pub cpu_us_per_request: Option<RankedFigure>,
     /// The median of service time (open loop: of response time), in seconds.
-    pub p50_seconds: Option<Placed>,
+    pub p50_seconds: Option<RankedFigure>,
     /// Its 99th percentile, in seconds.
-    pub p99_seconds: Option<Placed>,
+    pub p99_seconds: Option<RankedFigure>,
     /// Closed loop: what it does at each of [`LoadView::rates`](super::LoadView::rates).
     pub at_rates: Vec<AtRate>,
 }
@@ -48,9 +48,9 @@ pub enum AtRate {
     /// The stack took the rate.
     Took {
         /// CPU time per request, in microseconds.
-        cpu_us_per_request: Option<Placed>,
+        cpu_us_per_request: Option<RankedFigure>,
         /// The 99th percentile of response time, in seconds.
-        p99_seconds: Option<Placed>,
+        p99_seconds: Option<RankedFigure>,
     },
     /// The stack has no figures at the rate.
     Lacks(AbsentBecause),
@@ -72,7 +72,7 @@ impl AtRate {
     }
 
     /// CPU time per request, in microseconds.
-    pub fn cost(&self) -> Option<Placed> {
+    pub fn cost(&self) -> Option<RankedFigure> {
         match self {
             Self::Took {
                 cpu_us_per_request, ..
@@ -82,7 +82,7 @@ impl AtRate {
     }
 
     /// The 99th percentile of response time, in seconds.
-    pub fn p99(&self) -> Option<Placed> {
+    pub fn p99(&self) -> Option<RankedFigure> {
         match self {
             Self::Took { p99_seconds, .. } => *p99_seconds,
             Self::Lacks(_) => None,
@@ -100,7 +100,7 @@ impl Deref for RowView {
 
 /// A figure with its place in the ranking of its table.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Placed {
+pub struct RankedFigure {
     /// The estimate, in the unit that the field names.
     pub value: f64,
     /// Whether it is only a lower bound, because the generator was the limit.
@@ -111,7 +111,7 @@ pub struct Placed {
     pub behind: Option<Behind>,
 }
 
-impl Placed {
+impl RankedFigure {
     /// A figure that is not ranked.
     pub(crate) const fn alone(value: f64) -> Self {
         Self {
@@ -152,7 +152,7 @@ fn of_row(targets: &[TargetRecord], load: &LoadStandings, table: &Table, row: &R
     let mut throughput = placed(row.throughput_per_second, &table.ranking, row.member);
     let time = |time: Option<Figure>, ranking: Option<&Ranking>| match ranking {
         Some(ranking) => figure(time, ranking),
-        None => time.map(|time| Placed::alone(time.value)),
+        None => time.map(|time| RankedFigure::alone(time.value)),
     };
     let is_open = load.measure == Measure::ResponseTime;
     let p99 = time(row.p99_seconds, is_open.then_some(&table.ranking));
@@ -183,8 +183,8 @@ fn of_row(targets: &[TargetRecord], load: &LoadStandings, table: &Table, row: &R
     }
 }
 
-fn placed(figure: Figure, ranking: &Ranking, member: usize) -> Placed {
-    Placed {
+fn placed(figure: Figure, ranking: &Ranking, member: usize) -> RankedFigure {
+    RankedFigure {
         value: figure.value,
         is_bound: figure.is_bound,
         rank: figure.rank,
@@ -197,7 +197,7 @@ const MAX_NAMES: usize = 3;
 
 /// Stacks without a figure.
 #[derive(Clone, Debug, PartialEq)]
-pub struct NotMeasured {
+pub struct UnmeasuredStacks {
     /// All of them in one line, without a full stop; `None` if everything that was asked for was measured.
     pub line: Option<String>,
     /// Stacks that could not be measured at all, then those that lack a load.
@@ -238,7 +238,7 @@ pub(super) fn lack(absent: &Absent) -> LackView {
     }
 }
 
-pub(super) fn not_measured(header: &SessionHeader, standings: &Standings) -> NotMeasured {
+pub(super) fn not_measured(header: &SessionHeader, standings: &Standings) -> UnmeasuredStacks {
     let mut entries: Vec<LackView> = standings.absent.iter().map(lack).collect();
     for (load, short) in standings.loads.iter().zip(shorts(standings)) {
         // A stack that cannot take a rate was measured. One that failed at the rate alone is named here.
@@ -267,7 +267,7 @@ pub(super) fn not_measured(header: &SessionHeader, standings: &Standings) -> Not
             }
         }
     }
-    NotMeasured {
+    UnmeasuredStacks {
         line: line(&entries, standings.leading().count()),
         entries,
         left_out: header.plan.left_out.iter().map(name).collect(),
@@ -311,7 +311,7 @@ fn names(entries: &[LackView], kind: AbsentBecause, loads: usize) -> Vec<String>
     targets.into_iter().map(name).collect()
 }
 
-impl NotMeasured {
+impl UnmeasuredStacks {
     /// The sentence about stacks that were not requested; `None` without any.
     pub(crate) fn left_out_sentence(&self) -> Option<String> {
         (!self.left_out.is_empty()).then(|| {

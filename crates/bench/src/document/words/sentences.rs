@@ -286,11 +286,6 @@ fn percent_apart(quantity: Quantity, far: f64, is_worse: bool) -> figure::Quanti
     }
 }
 
-/// A verdict on a stack compared with the best of its table, as a word: "slower", "dead heat", "undecided".
-pub fn verdict_word(quantity: Quantity, behind: &Behind) -> &'static str {
-    behind.verdict.reversed().word(quantity)
-}
-
 /// A verdict in full: "13 % slower", "dead heat", "undecided: anywhere from equal to 3.3× slower".
 pub fn verdict(quantity: Quantity, behind: &Behind) -> String {
     let ends = behind
@@ -417,7 +412,5 @@ mod tests {
         assert_eq!(range(1.16, 3.0), "1.16 to 3.0× slower");
         assert_eq!(range(1.001, 1.15), "equal to 13 % slower");
         assert_eq!(range(1.15, 1.15), "13 % slower");
-        let word = verdict_word(Quantity::Cost, &behind(PairVerdict::Faster, 2.0, 1.9, 2.1));
-        assert_eq!(word, "more expensive");
     }
 }

@@ -1,6 +1,25 @@
 //! Faults planted in what a copy of a real stack does with files, compression and uploads.
 
-use super::{Patch, assert_found};
+use super::{Fault, Patch, fault};
+
+tests! {
+    a_file_without_an_etag,
+    an_etag_that_stays_when_the_file_changes,
+    a_client_that_has_the_file_and_gets_it_again,
+    a_date_that_is_trusted_beside_another_etag,
+    a_304_without_the_etag,
+    a_file_that_is_kept,
+    a_style_sheet_that_is_called_plain_text,
+    a_part_that_is_served_whole,
+    a_part_that_is_served_although_the_manifest_says_that_none_is,
+    a_path_that_leads_out_of_the_folder,
+    an_answer_that_is_not_compressed,
+    an_answer_that_is_always_compressed,
+    products_that_are_made_once,
+    a_number_that_is_too_large,
+    a_digest_of_the_beginning,
+    a_body_that_is_too_long_for_the_server,
+}
 
 const STATIC: &str = "static.go";
 const PRODUCTS: &str = "products.go";
@@ -9,46 +28,41 @@ const UPLOAD: &str = "upload.go";
 const TAG: &str = "\tw.Header().Set(\"ETag\", fmt.Sprintf(`\"%x-%x\"`, info.ModTime().UnixNano(), info.Size()))\n";
 const SERVE: &str = "\thttp.ServeContent(w, r, info.Name(), info.ModTime(), file)\n";
 
-/// Asserts that the check for static finds these faults in how the stack serves a file.
-#[track_caller]
-fn assert_static_fault_found(patches: &[(&'static str, &'static str)], rule: &[&str]) {
+/// A fault in how the stack serves a file.
+fn static_fault(patches: &[(&'static str, &'static str)], rule: &[&'static str]) -> Fault {
     let patches: Vec<Patch> = patches.iter().map(|(a, b)| (STATIC, *a, *b)).collect();
-    assert_found(&patches, "static", rule);
+    fault("static", &patches, rule)
 }
 
-#[test]
-fn a_file_without_an_etag() {
-    assert_static_fault_found(
+fn a_file_without_an_etag() -> Fault {
+    static_fault(
         &[(TAG, "\t_ = fmt.Sprint\n")],
         &["an answer with the file has an ETag: expected an ETag in quotes, got none"],
-    );
+    )
 }
 
-#[test]
-fn an_etag_that_stays_when_the_file_changes() {
-    assert_static_fault_found(
+fn an_etag_that_stays_when_the_file_changes() -> Fault {
+    static_fault(
         &[(
             TAG,
             "\tw.Header().Set(\"ETag\", fmt.Sprintf(`\"%x\"`, len(info.Name())))\n",
         )],
         &["the file is read for each request", "got status 304"],
-    );
+    )
 }
 
-#[test]
-fn a_client_that_has_the_file_and_gets_it_again() {
-    assert_static_fault_found(
+fn a_client_that_has_the_file_and_gets_it_again() -> Fault {
+    static_fault(
         &[(
             SERVE,
             "\tr.Header.Del(\"If-None-Match\")\n\thttp.ServeContent(w, r, info.Name(), info.ModTime(), file)\n",
         )],
         &["a client that has the file gets 304", "got status 200"],
-    );
+    )
 }
 
-#[test]
-fn a_date_that_is_trusted_beside_another_etag() {
-    assert_static_fault_found(
+fn a_date_that_is_trusted_beside_another_etag() -> Fault {
+    static_fault(
         &[(
             SERVE,
             "\tif r.Header.Get(\"If-Modified-Since\") != \"\" {\n\t\tr.Header.Del(\"If-None-Match\")\n\t}\n\
@@ -58,12 +72,11 @@ fn a_date_that_is_trusted_beside_another_etag() {
             "If-Modified-Since is ignored in a request that has If-None-Match",
             "got status 304",
         ],
-    );
+    )
 }
 
-#[test]
-fn a_304_without_the_etag() {
-    assert_static_fault_found(
+fn a_304_without_the_etag() -> Fault {
+    static_fault(
         &[(
             SERVE,
             "\tif r.Header.Get(\"If-None-Match\") == w.Header().Get(\"ETag\") {\n\t\tw.Header().Del(\"ETag\")\n\
@@ -71,71 +84,66 @@ fn a_304_without_the_etag() {
              \thttp.ServeContent(w, r, info.Name(), info.ModTime(), file)\n",
         )],
         &["a 304 has the file's ETag", "got none"],
-    );
+    )
 }
 
-#[test]
-fn a_file_that_is_kept() {
-    assert_static_fault_found(
+fn a_file_that_is_kept() -> Fault {
+    static_fault(
         &[
             (
                 "type staticFiles struct {",
-                "var kept []byte\n\ntype staticFiles struct {",
+                "var keptFile []byte\n\ntype staticFiles struct {",
             ),
             ("import (\n", "import (\n\t\"bytes\"\n\t\"io\"\n"),
             (
                 SERVE,
-                "\tif kept == nil {\n\t\tkept, _ = io.ReadAll(file)\n\t}\n\
-                 \thttp.ServeContent(w, r, info.Name(), info.ModTime(), bytes.NewReader(kept))\n",
+                "\tif keptFile == nil {\n\t\tkeptFile, _ = io.ReadAll(file)\n\t}\n\
+                 \thttp.ServeContent(w, r, info.Name(), info.ModTime(), bytes.NewReader(keptFile))\n",
             ),
         ],
         &["the file is read for each request (it was replaced after the answer before)"],
-    );
+    )
 }
 
-#[test]
-fn a_style_sheet_that_is_called_plain_text() {
-    assert_static_fault_found(
+fn a_style_sheet_that_is_called_plain_text() -> Fault {
+    static_fault(
         &[(
             TAG,
             "\tw.Header().Set(\"Content-Type\", \"text/plain\")\n\
                  \tw.Header().Set(\"ETag\", fmt.Sprintf(`\"%x-%x\"`, info.ModTime().UnixNano(), info.Size()))\n",
         )],
         &["the content type is right: expected `text/css`, got `text/plain`"],
-    );
+    )
 }
 
-#[test]
-fn a_part_that_is_served_whole() {
-    let whole = (
-        SERVE,
-        "\tr.Header.Del(\"Range\")\n\thttp.ServeContent(w, r, info.Name(), info.ModTime(), file)\n",
-    );
-    assert_static_fault_found(
-        &[whole],
+fn a_part_that_is_served_whole() -> Fault {
+    static_fault(
+        &[(
+            SERVE,
+            "\tr.Header.Del(\"Range\")\n\thttp.ServeContent(w, r, info.Name(), info.ModTime(), file)\n",
+        )],
         &[
             "a part of the file is served (a stack that cannot declares `ranges = false` under [http])",
             "got status 200",
         ],
-    );
+    )
+}
+
+fn a_part_that_is_served_although_the_manifest_says_that_none_is() -> Fault {
     let declared = (
         "stack.toml",
         "pipelining = true",
         "pipelining = true\nranges = false",
     );
-    assert_found(
-        &[declared],
-        "static",
-        &[
-            "without parts, the whole file is served, as its manifest declares",
-            "got status 206",
-        ],
-    );
+    let rule = [
+        "without parts, the whole file is served, as its manifest declares",
+        "got status 206",
+    ];
+    fault("static", &[declared], &rule)
 }
 
-#[test]
-fn a_path_that_leads_out_of_the_folder() {
-    assert_static_fault_found(
+fn a_path_that_leads_out_of_the_folder() -> Fault {
+    static_fault(
         &[(
             "os.OpenInRoot(h.dir, r.PathValue(\"name\"))",
             "os.Open(h.dir + \"/\" + r.PathValue(\"name\"))",
@@ -144,11 +152,10 @@ fn a_path_that_leads_out_of_the_folder() {
             "a file outside the folder is not served",
             "expected status 301, 302, 307, 308, 400, 403 or 404, got status 200",
         ],
-    );
+    )
 }
 
-#[test]
-fn an_answer_that_is_not_compressed() {
+fn an_answer_that_is_not_compressed() -> Fault {
     let plain = (
         "routes.go",
         "gzhttp.GzipHandler(http.HandlerFunc(listProducts))",
@@ -159,18 +166,17 @@ fn an_answer_that_is_not_compressed() {
         "\n\n\t\"github.com/klauspost/compress/gzhttp\"\n",
         "\n",
     );
-    assert_found(
-        &[plain, unused],
+    fault(
         "json-gzip",
+        &[plain, unused],
         &[
             "an answer to a client that accepts gzip is compressed",
             "expected Content-Encoding: gzip, got no Content-Encoding",
         ],
-    );
+    )
 }
 
-#[test]
-fn an_answer_that_is_always_compressed() {
+fn an_answer_that_is_always_compressed() -> Fault {
     let always = (
         PRODUCTS,
         "func listProducts(w http.ResponseWriter, r *http.Request) {\n",
@@ -179,74 +185,70 @@ fn an_answer_that_is_always_compressed() {
     );
     let rule =
         ["without Accept-Encoding: an answer to a client that accepts no coding is not compressed"];
-    assert_found(&[always], "json-gzip", &rule);
+    fault("json-gzip", &[always], &rule)
 }
 
-#[test]
-fn products_that_are_made_once() {
+fn products_that_are_made_once() -> Fault {
     let patches = [
         (
             PRODUCTS,
             "type product struct {",
-            "var kept []product\n\ntype product struct {",
+            "var keptProducts []product\n\ntype product struct {",
         ),
         (
             PRODUCTS,
             "\trespondJSON(w, http.StatusOK, products)",
-            "\tif kept == nil {\n\t\tkept = products\n\t}\n\trespondJSON(w, http.StatusOK, kept)",
+            "\tif keptProducts == nil {\n\t\tkeptProducts = products\n\t}\n\trespondJSON(w, http.StatusOK, keptProducts)",
         ),
     ];
-    assert_found(
-        &patches,
+    fault(
         "json-gzip",
+        &patches,
         &[
             "GET /products?from=",
             "the answer is right",
             "compressed by gzip",
         ],
-    );
+    )
 }
 
-#[test]
-fn a_number_that_is_too_large() {
+fn a_number_that_is_too_large() -> Fault {
     let unlimited = (
         PRODUCTS,
         " || from > maxProductID {",
         " || from > 2*maxProductID {",
     );
-    assert_found(
-        &[unlimited],
+    fault(
         "json-gzip",
+        &[unlimited],
         &[
             "GET /products?from=1000001: a number that makes no sense is refused: expected status 400 or 422, got status 200",
         ],
-    );
+    )
 }
 
-#[test]
-fn a_digest_of_the_beginning() {
+fn a_digest_of_the_beginning() -> Fault {
     let beginning = (
         UPLOAD,
         "http.MaxBytesReader(w, r.Body, maxUploadSize)",
         "io.LimitReader(http.MaxBytesReader(w, r.Body, maxUploadSize), 1<<20)",
     );
-    assert_found(
-        &[beginning],
+    fault(
         "upload",
+        &[beginning],
         &["POST /upload: the answer is the digest of the body"],
-    );
+    )
 }
 
-#[test]
-fn a_body_that_is_too_long_for_the_server() {
+fn a_body_that_is_too_long_for_the_server() -> Fault {
     let short = (
         UPLOAD,
         "const maxUploadSize = 16 << 20",
         "const maxUploadSize = 1 << 20",
     );
-    assert_found(
-        &[short],
+    fault(
         "upload",
+        &[short],
         &["POST /upload", "expected status 200, got status 413"],
-    );
+    )
 }

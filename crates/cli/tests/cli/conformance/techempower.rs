@@ -1,30 +1,42 @@
 //! Faults in the workloads of the pack `techempower`, one for each of its rules.
 
-use super::{Patch, assert_found};
+use super::{Fault, Patch, fault, fortunes::ESCAPES_NOTHING};
+
+tests! {
+    a_world_that_is_kept,
+    the_same_world_for_each_request,
+    several_worlds_by_one_statement,
+    more_worlds_than_500,
+    a_number_of_worlds_that_is_no_number,
+    updates_that_are_not_written,
+    updates_that_change_nothing,
+    an_answer_without_a_server_header,
+    an_answer_without_a_date_header,
+    a_date_that_stands_still,
+    a_template_that_escapes_nothing,
+}
 
 /// A variable for a row.
 const KEPT: Patch = (
     "techempower.go",
     "type message struct {",
-    "var kept *world\n\ntype message struct {",
+    "var keptWorld *world\n\ntype message struct {",
 );
 
-#[test]
-fn a_world_that_is_kept() {
+fn a_world_that_is_kept() -> Fault {
     let patches = [
         KEPT,
         (
             "techempower.go",
             "\trespondJSON(w, http.StatusOK, found)",
-            "\tif kept == nil {\n\t\tkept = &found\n\t}\n\trespondJSON(w, http.StatusOK, kept)",
+            "\tif keptWorld == nil {\n\t\tkeptWorld = &found\n\t}\n\trespondJSON(w, http.StatusOK, keptWorld)",
         ),
     ];
     let rule = ["GET /techempower/db: rows are read for each request (all were changed"];
-    assert_found(&patches, "te-db", &rule);
+    fault("te-db", &patches, &rule)
 }
 
-#[test]
-fn the_same_world_for_each_request() {
+fn the_same_world_for_each_request() -> Fault {
     let same = (
         "techempower.go",
         "readWorld(ctx, t.pool, randomID())",
@@ -34,11 +46,10 @@ fn the_same_world_for_each_request() {
         "GET /techempower/db: rows are chosen at random for each request: expected ids that differ, got the same ids in 4 \
          answers",
     ];
-    assert_found(&[same], "te-db", &rule);
+    fault("te-db", &[same], &rule)
 }
 
-#[test]
-fn several_worlds_by_one_statement() {
+fn several_worlds_by_one_statement() -> Fault {
     let patches = [
         (
             "techempower.go",
@@ -53,11 +64,10 @@ fn several_worlds_by_one_statement() {
         "each row is read by a statement of its own",
         "expected 80 statements that read, 0 that write, 0 rows written, got PostgreSQL counted 4, 0 and 0",
     ];
-    assert_found(&patches, "te-queries", &rule);
+    fault("te-queries", &patches, &rule)
 }
 
-#[test]
-fn more_worlds_than_500() {
+fn more_worlds_than_500() -> Fault {
     let more = (
         "techempower.go",
         "return min(max(count, 1), maxWorlds)",
@@ -67,11 +77,10 @@ fn more_worlds_than_500() {
         "GET /techempower/queries?queries=501: the number of rows is 1 to 500",
         "expected an array of 500 objects",
     ];
-    assert_found(&[more], "te-queries", &rule);
+    fault("te-queries", &[more], &rule)
 }
 
-#[test]
-fn a_number_of_worlds_that_is_no_number() {
+fn a_number_of_worlds_that_is_no_number() -> Fault {
     let refused = (
         "techempower.go",
         "\tif err != nil {\n\t\treturn 1\n\t}",
@@ -81,11 +90,10 @@ fn a_number_of_worlds_that_is_no_number() {
         "GET /techempower/cached-queries?count=foo: the number of rows is 1 to 500",
         "expected an array of 1 object",
     ];
-    assert_found(&[refused], "te-cached-queries", &rule);
+    fault("te-cached-queries", &[refused], &rule)
 }
 
-#[test]
-fn updates_that_are_not_written() {
+fn updates_that_are_not_written() -> Fault {
     let unwritten = (
         "techempower.go",
         "t.pool.Exec(ctx, updateWorlds, ids, numbers)",
@@ -94,22 +102,20 @@ fn updates_that_are_not_written() {
     let rule = [
         "GET /techempower/updates?queries=20: the table has the numbers of an answer when it comes",
     ];
-    assert_found(&[unwritten], "te-updates", &rule);
+    fault("te-updates", &[unwritten], &rule)
 }
 
-#[test]
-fn updates_that_change_nothing() {
+fn updates_that_change_nothing() -> Fault {
     let unchanged = (
         "techempower.go",
         "\t\tworlds[i].RandomNumber = randomID()\n",
         "",
     );
     let rule = ["an update writes other numbers than before: expected 20 changed rows, got 0"];
-    assert_found(&[unchanged], "te-updates", &rule);
+    fault("te-updates", &[unchanged], &rule)
 }
 
-#[test]
-fn an_answer_without_a_server_header() {
+fn an_answer_without_a_server_header() -> Fault {
     let unnamed = (
         "techempower.go",
         "\t\tw.Header().Set(\"Server\", \"net/http\")\n",
@@ -118,22 +124,20 @@ fn an_answer_without_a_server_header() {
     let rule = [
         "GET /techempower/json: every answer has the headers that the suite asks for: expected a Server header, got none",
     ];
-    assert_found(&[unnamed], "te-json", &rule);
+    fault("te-json", &[unnamed], &rule)
 }
 
-#[test]
-fn an_answer_without_a_date_header() {
+fn an_answer_without_a_date_header() -> Fault {
     let undated = (
         "techempower.go",
         "\t\tw.Header().Set(\"Server\", \"net/http\")\n",
         "\t\tw.Header().Set(\"Server\", \"net/http\")\n\t\tw.Header()[\"Date\"] = nil\n",
     );
     let rule = ["GET /techempower/plaintext: every answer has a Date header"];
-    assert_found(&[undated], "te-plaintext", &rule);
+    fault("te-plaintext", &[undated], &rule)
 }
 
-#[test]
-fn a_date_that_stands_still() {
+fn a_date_that_stands_still() -> Fault {
     let kept = (
         "techempower.go",
         "\t\tw.Header().Set(\"Server\", \"net/http\")\n",
@@ -150,19 +154,13 @@ fn a_date_that_stands_still() {
         "\t\"strconv\"\n\t\"time\"\n",
     );
     let rule = ["GET /techempower/plaintext: the Date header is of the answer's own time"];
-    assert_found(&[kept, started, import], "te-plaintext", &rule);
+    fault("te-plaintext", &[kept, started, import], &rule)
 }
 
-#[test]
-fn a_template_that_escapes_nothing() {
-    let text = |file| (file, "\"html/template\"", "\"text/template\"");
+fn a_template_that_escapes_nothing() -> Fault {
     let rule = [
         "GET /techempower/fortunes: the answer is right",
         "got markup in a cell, where all text must be escaped: `<script>` after ``",
     ];
-    assert_found(
-        &[text("respond.go"), text("fortunes.go")],
-        "te-fortunes",
-        &rule,
-    );
+    fault("te-fortunes", &ESCAPES_NOTHING, &rule)
 }

@@ -59,9 +59,13 @@ pub fn living(processes: &Processes) -> Processes {
         .collect()
 }
 
+/// The longest pause between two looks at all processes, which take a few milliseconds of CPU time each.
+const LONGEST_PAUSE: Duration = Duration::from_millis(40);
+
 /// Waits until `look` finds no process any more; what was left is the error.
 pub fn wait_until_none(patience: Duration, look: impl Fn() -> Processes) -> Result<(), Processes> {
     let until = Instant::now() + patience;
+    let mut pause = Duration::from_millis(2);
     loop {
         let left = look();
         if left.is_empty() {
@@ -70,7 +74,8 @@ pub fn wait_until_none(patience: Duration, look: impl Fn() -> Processes) -> Resu
         if Instant::now() > until {
             return Err(left);
         }
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(pause);
+        pause = LONGEST_PAUSE.min(2 * pause);
     }
 }
 

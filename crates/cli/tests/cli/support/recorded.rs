@@ -141,33 +141,26 @@ impl Recorded {
     /// Asserts that the report says all of these in every format, written anew from the records alone.
     #[track_caller]
     pub fn assert_reported(&self, root: &Root, fragments: &[&str]) {
-        self.assert_in(&["text", "json", "html", "markdown"], root, fragments);
-    }
-
-    #[track_caller]
-    fn assert_in(&self, formats: &[&str], root: &Root, fragments: &[&str]) {
-        for format in formats {
-            let text = self.report(root, format);
-            // In Markdown, links from outside are code.
-            let plain = |text: &str| match *format {
-                "markdown" => text.replace('`', ""),
-                _ => text.to_owned(),
-            };
-            let text = plain(&text);
-            for fragment in fragments {
-                let wanted = plain(&flat(fragment));
-                assert!(
-                    text.contains(&wanted),
-                    "the report as {format} lacks {fragment:?}:\n{text}"
-                );
-            }
-        }
+        self.reports(root).assert_say(fragments);
     }
 
     /// Asserts that the report says all of these in the formats that people read.
     #[track_caller]
     pub fn assert_shown(&self, root: &Root, fragments: &[&str]) {
-        self.assert_in(&["text", "html", "markdown"], root, fragments);
+        self.in_formats(&["text", "html", "markdown"], root)
+            .assert_say(fragments);
+    }
+
+    /// The report in every format, written anew from the records alone.
+    #[track_caller]
+    pub fn reports(&self, root: &Root) -> Reports {
+        self.in_formats(&["text", "json", "html", "markdown"], root)
+    }
+
+    #[track_caller]
+    fn in_formats(&self, formats: &[&'static str], root: &Root) -> Reports {
+        let report = |format: &&'static str| (*format, self.report(root, format));
+        Reports(formats.iter().map(report).collect())
     }
 
     /// The report as a reader sees it, on one line.
@@ -192,6 +185,31 @@ impl Recorded {
             "html" => flat(&text_of_html(&text)),
             "markdown" => flat(&text.replace('\\', "")),
             _ => flat(&text),
+        }
+    }
+}
+
+/// A report in several formats.
+pub struct Reports(Vec<(&'static str, String)>);
+
+impl Reports {
+    /// Asserts that each says all of these.
+    #[track_caller]
+    pub fn assert_say(&self, fragments: &[&str]) {
+        for (format, text) in &self.0 {
+            // In Markdown, links from outside are code.
+            let plain = |text: &str| match *format {
+                "markdown" => text.replace('`', ""),
+                _ => text.to_owned(),
+            };
+            let text = plain(text);
+            for fragment in fragments {
+                let wanted = plain(&flat(fragment));
+                assert!(
+                    text.contains(&wanted),
+                    "the report as {format} lacks {fragment:?}:\n{text}"
+                );
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::Command,
+    sync::OnceLock,
     time::Duration,
 };
 
@@ -45,7 +46,7 @@ connections = 2
 "#;
 
 /// A session of two short heats, unless a test says otherwise.
-const QUICK: [(&str, &str); 9] = [
+const QUICK: [(&str, &str); 10] = [
     ("--heats", "2"),
     ("--whole-budget", ""),
     ("--heat-time", "300ms"),
@@ -55,6 +56,8 @@ const QUICK: [(&str, &str); 9] = [
     ("--start-timeout", "20s"),
     ("--seed", "1"),
     ("--rate", "none"),
+    // With a CPU to itself, the generator would poll, and other tests would have to do without that CPU.
+    ("--pinning", "off"),
 ];
 
 /// Longer heats, for tests that need figures from a session that ends by itself: even on a busy machine, some of their
@@ -201,8 +204,16 @@ impl Root {
     /// slices take a few milliseconds.
     #[track_caller]
     pub fn wait_for_figures(&self) {
+        // To analyse a record takes longer than to read it, and only a new heat brings new figures.
+        let mut analysed = 0;
         eventually("a heat with figures", || {
-            let record = read_session(&self.sessions().pop()?).ok()?;
+            let folder = self.sessions().pop()?;
+            let lines = journal_lines(&folder);
+            if lines == analysed {
+                return None;
+            }
+            let record = read_session(&folder).ok()?;
+            analysed = lines;
             has_figures(&record).then_some(())
         });
     }
@@ -217,6 +228,30 @@ impl Root {
         running.wait().exits(0);
         assert_eq!(root.session().record.end, Some(EndReason::Interrupted));
         root
+    }
+
+    /// With a session of one stack that was interrupted as soon as it had figures, and the session's folder. It is measured
+    /// once for all tests, which get copies.
+    #[track_caller]
+    pub fn measured() -> (Self, String) {
+        static FILES: OnceLock<Vec<(PathBuf, Vec<u8>)>> = OnceLock::new();
+        let stack = [Fake::good("fake-one")];
+        let files = FILES.get_or_init(|| {
+            let root = Self::interrupted(&stack, "--heats 50");
+            let mut files = Vec::new();
+            read_files(root.path(), Path::new("results"), &mut files);
+            files
+        });
+        let root = Self::with(&stack);
+        for (path, bytes) in files {
+            let path = root.path().join(path);
+            let parent = path.parent().expect("a path below the root");
+            fs::create_dir_all(parent)
+                .and_then(|()| fs::write(&path, bytes))
+                .expect("copying the session");
+        }
+        let folder = root.session_folder().display().to_string();
+        (root, folder)
     }
 
     /// Its only session, read back.
@@ -264,6 +299,20 @@ impl Drop for Root {
         // Only after a failed assertion is there anything left.
         for pid in processes::marked(self.path()).into_keys() {
             processes::signal(pid, Signal::KILL);
+        }
+    }
+}
+
+/// All files in a folder below `root`, with their paths below `root`.
+fn read_files(root: &Path, folder: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
+    let entries = fs::read_dir(root.join(folder)).expect("listing a folder");
+    for entry in entries.flatten() {
+        let path = folder.join(entry.file_name());
+        if entry.path().is_dir() {
+            read_files(root, &path, files);
+        } else {
+            let bytes = fs::read(entry.path()).expect("reading a file");
+            files.push((path, bytes));
         }
     }
 }

@@ -12,7 +12,8 @@ use deadheat_model::{
         Stream, StreamEvent, Think, TlsVersion, Trust,
     },
     observation::{
-        CountedTime, EventsSeen, GroupSeen, OwnWaits, ReceiveQueues, RouteSeen, Unmade, Waits,
+        CountedTime, EventsSeen, GroupSeen, OwnWaits, ReceiveQueues, RouteSeen, UnmadeConnections,
+        Waits,
     },
 };
 use serde_json::Value;
@@ -31,9 +32,9 @@ fn records() -> Vec<LoadRecord> {
     let mut http2 = cases::open_freeze();
     http2.spec.protocol = Protocol::Http2 { streams: 8 };
     http2.observation.fewest_streams = Some(2);
-    http2.observation.unmade = Unmade {
+    http2.observation.unmade = UnmadeConnections {
         settings: 1,
-        ..Unmade::default()
+        ..UnmadeConnections::default()
     };
     records.push(http2);
 

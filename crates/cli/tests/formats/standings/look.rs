@@ -36,8 +36,8 @@ fn look_at_standings() {
         let formats = [
             ("txt", standings::text(&view, screen)),
             ("ascii.txt", standings::text(&view, ascii)),
-            ("full.txt", standings::full(&view, screen)),
-            ("md", standings::markdown(&view)),
+            ("full.txt", standings::document(&view).text(screen)),
+            ("md", standings::document(&view).markdown()),
             ("csv", standings::csv(&view)),
             (
                 "json",

@@ -9,7 +9,7 @@ use super::cases;
 fn it_is_small_and_begins_with_the_answer() {
     for case in cases::all() {
         let view = case.view();
-        let page = standings::markdown(&view);
+        let page = standings::document(&view).markdown();
         if case.name != "thirty" {
             assert!(page.len() < 40_000, "{}: {} bytes", case.name, page.len());
         }
@@ -24,7 +24,7 @@ fn it_is_small_and_begins_with_the_answer() {
 #[test]
 fn nothing_from_outside_is_markup() {
     for name in ["hostile", "all-failed"] {
-        let page = standings::markdown(&cases::named(name).view());
+        let page = standings::document(&cases::named(name).view()).markdown();
         assert!(!page.contains('\u{1b}') && !page.contains('\u{202e}'));
         for event in Parser::new_ext(&page, Options::ENABLE_TABLES) {
             match event {
@@ -45,7 +45,7 @@ fn nothing_from_outside_is_markup() {
 #[test]
 fn every_table_has_as_many_cells_in_each_row() {
     for case in cases::all() {
-        let page = standings::markdown(&case.view());
+        let page = standings::document(&case.view()).markdown();
         let mut expected = None;
         for line in page.lines() {
             let cells = line.replace("\\|", "").matches('|').count();
@@ -65,5 +65,5 @@ fn every_table_has_as_many_cells_in_each_row() {
 
 #[test]
 fn a_page() {
-    insta::assert_snapshot!(standings::markdown(&cases::named("few").view()));
+    insta::assert_snapshot!(standings::document(&cases::named("few").view()).markdown());
 }

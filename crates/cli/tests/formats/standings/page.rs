@@ -99,7 +99,7 @@ fn the_answer_comes_first_and_the_details_last() {
     let order = [
         "<h1>18 HTTP stacks, 3 workloads",
         "<li>plaintext: nginx-static",
-        "<p>42 heats, ratios known to",
+        "<p>14 heats of each stack at each load, ratios known to",
         "class=\"alerts\"",
         "Every stack at every load</h2>",
         "plaintext, 50 connections</h2>",

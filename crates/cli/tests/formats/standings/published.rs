@@ -150,7 +150,7 @@ fn a_table_at_80_columns() {
         colour: false,
         charset: Charset::Unicode,
     };
-    let text = standings::full(&cases::named("published").view(), screen);
+    let text = standings::document(&cases::named("published").view()).text(screen);
     let start = text.find("Published and measured").expect("the table");
     let end = text.find("Not measured\n").expect("what follows it");
     insta::assert_snapshot!(&text[start..end]);
@@ -161,7 +161,7 @@ fn every_format_has_both_sides() {
     let case = cases::named("published");
     let view = case.view();
     let page = html(&view, None).unwrap();
-    for format in [page, standings::markdown(&view)] {
+    for format in [page, standings::document(&view).markdown()] {
         for text in [
             "3,570",
             "14,400",
@@ -189,6 +189,6 @@ fn every_format_has_both_sides() {
     ] {
         assert!(csv.contains(fields), "{fields}: {csv}");
     }
-    let none = standings::markdown(&cases::named("few").view());
+    let none = standings::document(&cases::named("few").view()).markdown();
     assert!(!none.contains("Published and measured"), "{none}");
 }

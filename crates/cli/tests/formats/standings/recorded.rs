@@ -53,8 +53,8 @@ fn a_steered_session_is_reported_in_every_format() {
     };
     let text = standings::text(&view, screen);
     assert!(text.lines().count() <= 38, "{text}");
-    assert!(standings::full(&view, screen).contains("stack-6"));
-    assert!(standings::markdown(&view).contains("stack-6"));
+    assert!(standings::document(&view).text(screen).contains("stack-6"));
+    assert!(standings::document(&view).markdown().contains("stack-6"));
     assert!(standings::csv(&view).contains("stack-6"));
     assert!(standings::card(&view, Some("users")).is_ok());
     let report = standings::json(&record, &found).expect("a report");

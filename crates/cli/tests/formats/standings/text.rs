@@ -43,7 +43,7 @@ fn it_never_has_more_than_38_lines_and_keeps_to_the_width() {
                 "{} has {lines} lines at {width}:\n{text}",
                 case.name
             );
-            let full = standings::full(&view, screen(width, charset));
+            let full = standings::document(&view).text(screen(width, charset));
             for line in text.lines().chain(full.lines()) {
                 // What a server wrote is there to be copied.
                 let is_log = line.starts_with("    ");
@@ -64,7 +64,7 @@ fn no_text_from_outside_moves_the_cursor() {
         let view = case.view();
         for text in [
             standings::text(&view, TERMINAL),
-            standings::full(&view, TERMINAL),
+            standings::document(&view).text(TERMINAL),
         ] {
             let is_bad = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
             assert!(!text.contains(is_bad), "{}: {text:?}", case.name);
@@ -107,7 +107,7 @@ fn stacks_with_other_cpus_have_a_table_of_their_own() {
 fn what_stacks_gain_from_more_cpus_is_said_and_has_a_table() {
     let (mut record, mut found) = budgets::budgets();
     let full = |record: &_, found: &_| {
-        let full = standings::full(&StandingsView::new(record, found), TERMINAL);
+        let full = standings::document(&StandingsView::new(record, found)).text(TERMINAL);
         full.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let text = full(&record, &found);
@@ -175,7 +175,7 @@ fn what_is_left_out_is_counted() {
 fn the_long_text_has_all_rows_warnings_and_reasons() {
     for case in cases::all().iter().filter(|case| case.name != "hostile") {
         let view = case.view();
-        let full = standings::full(&view, screen(160, Charset::Unicode));
+        let full = standings::document(&view).text(screen(160, Charset::Unicode));
         let flat = full.split_whitespace().collect::<Vec<_>>().join(" ");
         let has = |text: &str| {
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -7,7 +7,7 @@ use deadheat_bench::document::{
 use deadheat_model::{
     Warning,
     heats::{EndReason, SessionRecord},
-    session::Added,
+    session::AddedStack,
     warning::Level::Doubt,
 };
 use deadheat_stats::{
@@ -94,7 +94,7 @@ fn an_answer_names_leaders_and_followers() {
                 half_width: 1.9,
                 ..Load::new("json", stacks(&[50e3, 9e3]))
             },
-            "json: a leads at 50,000 requests/s; b is too uncertain to rank",
+            "json: a is ahead at 50,000 requests/s; b is too uncertain to rank",
         ),
         (
             Load {
@@ -449,7 +449,7 @@ fn a_copy_in_the_place_of_a_stack_is_warned_of_once_and_sources_that_are_part_of
     assert_eq!(warnings, [""; 0]);
     for replaces in [false, true] {
         let target = &mut record.header.targets[0];
-        target.added = Some(Added {
+        target.added = Some(AddedStack {
             folder: "/mine/it".into(),
             replaces,
         });

@@ -80,13 +80,13 @@ impl UnjudgedReason {
 }
 
 /// Requests in progress as a share of those that fit on the connections.
-struct InProgress {
+struct RequestsInProgress {
     share: f64,
     /// Whether it follows from the median alone, as half of the requests took at least that long.
     is_bound: bool,
 }
 
-fn in_progress(run: &Run) -> Result<InProgress, UnjudgedReason> {
+fn in_progress(run: &Run) -> Result<RequestsInProgress, UnjudgedReason> {
     let (load, figures) = (&run.load, &run.figures);
     if load.is_open {
         return Err(UnjudgedReason::OpenLoop);
@@ -104,7 +104,7 @@ fn in_progress(run: &Run) -> Result<InProgress, UnjudgedReason> {
     let limit = limit
         .filter(|limit| *limit > 0.0)
         .ok_or(UnjudgedReason::NoLimit)?;
-    Ok(InProgress {
+    Ok(RequestsInProgress {
         share: rate * time_ms / 1e3 / limit,
         is_bound,
     })
@@ -188,7 +188,7 @@ impl AuditFindings {
             return;
         }
         match in_progress(run) {
-            Ok(InProgress { share, is_bound }) => {
+            Ok(RequestsInProgress { share, is_bound }) => {
                 place.in_progress = Some(share);
                 place.in_progress_is_bound = is_bound;
                 if share > 1.0 + LAW_TOLERANCE {

@@ -5,7 +5,7 @@ use deadheat_model::{
     change::{Aspect, Change},
     heats::SessionRecord,
 };
-use deadheat_stats::versus::{
+use deadheat_stats::comparison::{
     self, Bounds, CellId, Compared, Ratio, RatioVerdict,
     sessions::{self, refusals},
 };
@@ -86,7 +86,7 @@ fn compared(comparison: &mut SiteComparison, cell: &Compared) -> ComparedCell {
     }
 }
 
-fn ends(ratio: &versus::Ratio) -> Ends {
+fn ends(ratio: &comparison::Ratio) -> Ends {
     let end =
         |of: fn(deadheat_stats::interval::Interval) -> f64| ratio.interval.map(of).map(rounded);
     Ends(

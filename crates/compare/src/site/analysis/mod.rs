@@ -62,7 +62,7 @@ struct Figures {
 }
 
 /// A session that was added.
-pub struct Added {
+pub struct AddedSession {
     /// Its place.
     pub place: usize,
     /// The data of its pages.
@@ -76,7 +76,7 @@ pub struct Added {
 impl Site {
     /// Adds the next session, with the names of the files of its records. Sessions are added in the order of their
     /// time.
-    pub fn add(&mut self, record: &SessionRecord, records: Vec<String>) -> Added {
+    pub fn add(&mut self, record: &SessionRecord, records: Vec<String>) -> AddedSession {
         let place = self.sessions.len();
         let found = standings(record);
         self.history.add_with(record, &found, |_, _| true);
@@ -118,7 +118,7 @@ impl Site {
         self.loads.extend(loads.iter().cloned());
         self.loads_of.push(loads);
         self.machines.push(machine);
-        Added {
+        AddedSession {
             place,
             pairs: session::pairs(record, &found),
             session,

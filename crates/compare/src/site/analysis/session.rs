@@ -16,7 +16,7 @@ use deadheat_stats::{
 };
 
 use super::types::{
-    Placed, RankingPairs, SiteLoad, SitePairs, SiteRow, SiteSession, SiteStack, SiteTable,
+    RankedFigure, RankingPairs, SiteLoad, SitePairs, SiteRow, SiteSession, SiteStack, SiteTable,
     TablePairs, rounded,
 };
 
@@ -175,16 +175,16 @@ fn stack(record: &TargetRecord, found: &Standings, command: Option<&Vec<String>>
     }
 }
 
-fn started(figure: StartFigure) -> Placed {
-    Placed {
+fn started(figure: StartFigure) -> RankedFigure {
+    RankedFigure {
         value: rounded(figure.value),
         rank: figure.rank,
         is_bound: figure.is_upper_bound,
     }
 }
 
-fn placed(figure: Figure) -> Placed {
-    Placed {
+fn placed(figure: Figure) -> RankedFigure {
+    RankedFigure {
         value: rounded(figure.value),
         rank: figure.rank,
         is_bound: figure.is_bound,

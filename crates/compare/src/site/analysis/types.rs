@@ -11,9 +11,9 @@ use deadheat_model::{
     stack::{Class, Database, Runtime, StackRole},
 };
 use deadheat_stats::{
+    comparison::Metric,
     heats::{Group, Rank},
     standings::{Absent, Measure},
-    versus::Metric,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -133,14 +133,14 @@ pub struct SiteStack {
     /// The command that started it, from its last heat.
     pub command: Vec<String>,
     /// From the process's start to its first right answer.
-    pub first_answer_seconds: Option<Placed>,
+    pub first_answer_seconds: Option<RankedFigure>,
     /// Memory right after that.
-    pub memory_at_rest_bytes: Option<Placed>,
+    pub memory_at_rest_bytes: Option<RankedFigure>,
 }
 
 /// A figure with the ranks that it can have.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Placed {
+pub struct RankedFigure {
     /// The figure.
     pub value: f64,
     /// Its ranks; null: it has none.
@@ -196,16 +196,16 @@ pub struct SiteRow {
     pub stack: usize,
     /// Verified answers per second.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub per_second: Option<Placed>,
+    pub per_second: Option<RankedFigure>,
     /// CPU time per request in microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cpu_us: Option<Placed>,
+    pub cpu_us: Option<RankedFigure>,
     /// Equal work: the median response time in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub p50_seconds: Option<Placed>,
+    pub p50_seconds: Option<RankedFigure>,
     /// Equal work: the 99th percentile of response time in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub p99_seconds: Option<Placed>,
+    pub p99_seconds: Option<RankedFigure>,
     /// The most memory that its processes had.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_bytes: Option<f64>,

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::SiteFile;
 use crate::site::analysis::{
-    Added, Site, file_name,
+    AddedSession, Site, file_name,
     types::{RankingPairs, SiteLoad, SiteSession, SiteTable},
 };
 
@@ -32,7 +32,7 @@ pub struct Badges(BTreeMap<String, Badge>);
 
 impl Badges {
     /// Adds the badges of the next session.
-    pub fn add(&mut self, site: &Site, added: &Added) {
+    pub fn add(&mut self, site: &Site, added: &AddedSession) {
         let session = &added.session;
         let loads = session.loads.iter().zip(&added.pairs);
         for (load, pairs) in loads.filter(|(load, _)| load.measure == Measure::Throughput) {

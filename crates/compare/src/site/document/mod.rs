@@ -16,7 +16,7 @@ use minijinja::{Environment, Value, context, value::Serde};
 
 pub use self::badges::Badges;
 use super::analysis::{
-    Added, Site,
+    AddedSession, Site,
     types::{SiteComparison, SiteIndex, SitePairs, SiteSession, SiteTimeline},
 };
 
@@ -80,7 +80,7 @@ impl SiteFile {
 ///
 /// # Errors
 /// When a figure cannot be written.
-pub fn session_files(folder: &str, added: &Added) -> Result<Vec<SiteFile>, ReportError> {
+pub fn session_files(folder: &str, added: &AddedSession) -> Result<Vec<SiteFile>, ReportError> {
     let mut files = data(&format!("data/{folder}/session"), &added.session)?;
     for (index, pairs) in added.pairs.iter().enumerate() {
         files.extend(data(&format!("data/{folder}/pairs-{index}"), pairs)?);

@@ -12,7 +12,7 @@ use super::{
     super::analysis::{
         Site,
         types::{
-            Ends, IndexedSession, Placed, SiteIndex, SitePoint, SiteSession, SiteTimeline,
+            Ends, IndexedSession, RankedFigure, SiteIndex, SitePoint, SiteSession, SiteTimeline,
             StepVerdict,
         },
     },
@@ -75,7 +75,7 @@ pub(super) fn context(
     }
 }
 
-fn time(placed: Placed) -> String {
+fn time(placed: RankedFigure) -> String {
     let bound = if placed.is_bound { "≤ " } else { "" };
     format!("{bound}{}", seconds(placed.value))
 }

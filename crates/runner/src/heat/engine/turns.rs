@@ -9,6 +9,7 @@ use deadheat_model::{
         FreezeTimes, GeneratorUse, HeatEnd, HeatPlan, LONGEST_GAP, PerConnection, Role, Rounds,
         SLICE_SPREAD, SliceFlag, SliceNoise, SliceRecord, quiet_rounds,
     },
+    observation::OpenLoop,
     session::StackFailure,
 };
 use rand::{RngExt, SeedableRng};
@@ -369,7 +370,7 @@ fn record(
         cut: load.cut,
         carried: load.carried,
         draining: load.draining,
-        open: load.open.clone(),
+        open: load.open.as_ref().map(OpenLoop::compact),
         body_bytes: load.valid_body_bytes,
         cpu: seen.cpu,
         drained: seen.result.drained,

@@ -34,6 +34,21 @@ const STATEMENT_TIMEOUT: &str = "set statement_timeout = '20s'";
 /// "Do you speak TLS?" (PostgreSQL's frontend/backend protocol, SSLRequest). Answered with one letter, S for yes.
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 
+/// Why there is no connection to a server, or none that stacks can use.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ConnectError {
+    #[error(transparent)]
+    Unreachable(#[from] io::Error),
+    #[error("{}", explain(.0))]
+    Refused(#[from] postgres::Error),
+    #[error("it may not read the table users")]
+    NotReadable,
+    #[error("it {0}")]
+    Ended(String),
+    #[error("no answer within {} s ({})", .0.as_secs_f64(), .1)]
+    Late(Duration, #[source] Box<Self>),
+}
+
 /// A connection that is made again when it breaks, usable from any thread.
 pub(super) struct Admin {
     config: Config,
@@ -50,7 +65,7 @@ impl std::fmt::Debug for Admin {
 
 impl Admin {
     /// Connects to `host`:`port` as `config` says.
-    pub(super) fn connect(config: Config, host: &str, port: u16) -> Result<Self, String> {
+    pub(super) fn connect(config: Config, host: &str, port: u16) -> Result<Self, ConnectError> {
         let client = connect(&config, host, port)?;
         Ok(Self {
             config,
@@ -104,9 +119,9 @@ impl Admin {
 
 /// Connects, after asking whether there is a PostgreSQL at all: the library waits without end for the answer of
 /// something that accepts and says nothing.
-pub(super) fn connect(config: &Config, host: &str, port: u16) -> Result<Client, String> {
-    greet(host, port).map_err(|error| error.to_string())?;
-    open(config).map_err(|error| explain(&error))
+pub(super) fn connect(config: &Config, host: &str, port: u16) -> Result<Client, ConnectError> {
+    greet(host, port)?;
+    Ok(open(config)?)
 }
 
 fn open(config: &Config) -> Result<Client, postgres::Error> {

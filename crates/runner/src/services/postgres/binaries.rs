@@ -3,13 +3,16 @@
 
 use std::{
     cmp::Reverse,
-    env, fs,
+    env, fs, io,
     os::unix::process::CommandExt,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, ExitStatus},
 };
 
-use crate::process::{User, is_root};
+use crate::{
+    process::{User, is_root},
+    services::ServiceError,
+};
 
 /// One place that PostgreSQL can come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,9 +95,26 @@ pub(super) struct Binaries {
     pub(super) version: String,
 }
 
+/// Why a place has no programs that can be run.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unusable {
+    #[error("`{name}` is missing in {}", folder.display())]
+    Missing { name: &'static str, folder: PathBuf },
+    /// What was run, and why it was not.
+    #[error("{0}: {1}")]
+    NotStarted(String, #[source] io::Error),
+    /// What was run, how it ended, and what it said.
+    #[error("{0}: {1}, said {2:?}")]
+    NoVersion(String, ExitStatus, String),
+    #[error("no `initdb` and `postgres` on the PATH, by `pg_config` or in {0}")]
+    Nowhere(String),
+    #[error("{}: {}", .0.attempt, .0.problem)]
+    NotDownloaded(ServiceError),
+}
+
 impl Binaries {
     /// The first of `places` that `user` can run; otherwise why each one is out.
-    pub(super) fn find(places: &Places, user: Option<User>) -> Result<Self, String> {
+    pub(super) fn find(places: &Places, user: Option<User>) -> Result<Self, Vec<Unusable>> {
         let folders = match places {
             Places::Folder(folder) => vec![folder.clone()],
             Places::Usual => usual_folders(),
@@ -111,19 +131,17 @@ impl Binaries {
                 .iter()
                 .map(|(folder, prefix)| format!("{folder}/{prefix}*/bin"));
             let places: Vec<String> = places.collect();
-            return Err(format!(
-                "no `initdb` and `postgres` on the PATH, by `pg_config` or in {}",
-                places.join(", ")
-            ));
+            reasons.push(Unusable::Nowhere(places.join(", ")));
         }
-        Err(reasons.join("; "))
+        Err(reasons)
     }
 
     /// Asks the binaries in `folder` for their version, as the user that will run them.
-    pub(super) fn probe(folder: &Path, user: Option<User>) -> Result<Self, String> {
+    fn probe(folder: &Path, user: Option<User>) -> Result<Self, Unusable> {
         for name in ["initdb", "postgres"] {
             if !folder.join(name).is_file() {
-                return Err(format!("`{name}` is missing in {}", folder.display()));
+                let folder = folder.to_owned();
+                return Err(Unusable::Missing { name, folder });
             }
         }
         let program = folder.join("postgres");
@@ -134,14 +152,15 @@ impl Binaries {
         }
         let as_user = user.map_or(String::new(), |user| format!(" as user {}", user.uid));
         let run = format!("running `{} --version`{as_user}", program.display());
-        let output = command
-            .output()
-            .map_err(|error| format!("{run}: {error}"))?;
+        let output = match command.output() {
+            Ok(output) => output,
+            Err(error) => return Err(Unusable::NotStarted(run, error)),
+        };
         let said = String::from_utf8_lossy(&output.stdout);
         let Some(version) = version_in(&said).filter(|_| output.status.success()) else {
             let complaint = String::from_utf8_lossy(&output.stderr);
-            let said = format!("{said}{complaint}");
-            return Err(format!("{run}: {}, said {:?}", output.status, said.trim()));
+            let said = format!("{said}{complaint}").trim().to_owned();
+            return Err(Unusable::NoVersion(run, output.status, said));
         };
         Ok(Self {
             folder: folder.to_owned(),
@@ -233,19 +252,25 @@ fn version_key(name: &str) -> Vec<u32> {
 
 const CANDIDATES: &[&str] = &["postgres", "nobody"];
 
-/// The user for the server; `None` when Deadheat is not root and the server runs as the same user.
-pub(super) fn server_user() -> Result<Option<User>, String> {
+/// The user for the server; `None` when Deadheat is not root and the server runs as the same user. The error says why root
+/// has no such user.
+pub(super) fn server_user() -> Result<Option<User>, ServiceError> {
     if !is_root() {
         return Ok(None);
     }
-    let passwd =
-        fs::read_to_string("/etc/passwd").map_err(|error| format!("/etc/passwd: {error}"))?;
+    let failed = |problem: String| {
+        let advice =
+            "run deadheat as an ordinary user, or use a server of yours with `--postgres URL`";
+        ServiceError::new("choosing a user for PostgreSQL", problem, advice)
+    };
+    let passwd = fs::read_to_string("/etc/passwd")
+        .map_err(|error| failed(format!("/etc/passwd: {error}")))?;
     let found = CANDIDATES.iter().find_map(|name| user_in(&passwd, name));
     found.map(Some).ok_or_else(|| {
         let names = CANDIDATES.join(" or ");
-        format!(
+        failed(format!(
             "PostgreSQL refuses to run as root, and none of the users {names} is in /etc/passwd"
-        )
+        ))
     })
 }
 
@@ -299,7 +324,8 @@ mod tests {
     fn a_folder_without_the_programs_says_which_is_missing() {
         let folder = tempfile::tempdir().unwrap();
         let places = Places::Folder(folder.path().to_owned());
-        let reason = Binaries::find(&places, None).unwrap_err();
+        let reasons = Binaries::find(&places, None).unwrap_err();
+        let reason = reasons[0].to_string();
         assert!(reason.starts_with("`initdb` is missing in /"), "{reason}");
     }
 

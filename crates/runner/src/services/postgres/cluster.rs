@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{
-    admin,
+    admin::{self, ConnectError},
     binaries::Binaries,
     endpoint::{Endpoint, OWN_USER, random_word},
 };
@@ -167,7 +167,7 @@ impl Plan<'_> {
         let Err(problem) = self.wait_until_ready(&mut server, endpoint) else {
             return Ok(server);
         };
-        let error = failed(problem);
+        let error = failed(problem.to_string());
         let mut lines = error.log_tail.iter();
         Err(if lines.any(|line| line.contains("could not bind")) {
             StartFailure::PortTaken(error)
@@ -266,19 +266,21 @@ impl Plan<'_> {
         }
     }
 
-    fn wait_until_ready(&self, server: &mut Supervised, endpoint: &Endpoint) -> Result<(), String> {
+    fn wait_until_ready(
+        &self,
+        server: &mut Supervised,
+        endpoint: &Endpoint,
+    ) -> Result<(), ConnectError> {
         let until = Instant::now() + self.patience;
         loop {
-            let problem = match admin::connect(&endpoint.config, &endpoint.host, endpoint.port) {
-                Ok(_) => return Ok(()),
-                Err(problem) => problem,
+            let Err(last) = admin::connect(&endpoint.config, &endpoint.host, endpoint.port) else {
+                return Ok(());
             };
             if let Some(how) = server.wait_exit(POLL_PAUSE) {
-                return Err(format!("it {how}"));
+                return Err(ConnectError::Ended(how));
             }
             if Instant::now() > until {
-                let waited = self.patience.as_secs_f64();
-                return Err(format!("no answer within {waited} s ({problem})"));
+                return Err(ConnectError::Late(self.patience, Box::new(last)));
             }
         }
     }

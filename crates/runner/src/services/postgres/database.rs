@@ -6,7 +6,7 @@ use postgres::config::SslMode;
 use postgres_protocol::password::scram_sha_256;
 
 use super::{
-    admin::{self, Admin, quoted},
+    admin::{self, Admin, ConnectError, quoted},
     endpoint::{Endpoint, random_word},
     statements::StatementCounter,
     tables,
@@ -95,25 +95,22 @@ impl Database {
 
     /// Connects as a stack will, so that a server that refuses is found now and not in the first heat.
     fn check_stack_access(&self, endpoint: &Endpoint) -> Result<(), ServiceError> {
-        let refused = |problem: String| {
+        let ask = || -> Result<(), ConnectError> {
+            let config = self.urls[0].parse::<postgres::Config>()?;
+            let mut client = admin::connect(&config, &endpoint.host, endpoint.port)?;
+            // Not reading the table, which would count as a stack's statement.
+            let row = client.query_one("select has_table_privilege('users', 'select')", &[])?;
+            let may_read: bool = row.try_get(0)?;
+            may_read.then_some(()).ok_or(ConnectError::NotReadable)
+        };
+        ask().map_err(|error| {
             let attempt = format!(
                 "reading {} on {}:{} as {}",
                 self.lease.database, endpoint.host, endpoint.port, self.roles[0]
             );
             let advice = "let this user connect by TCP with a password (`pg_hba.conf`)";
-            ServiceError::new(attempt, problem, advice)
-        };
-        let config = self.urls[0]
-            .parse()
-            .map_err(|error| refused(admin::explain(&error)))?;
-        let mut client = admin::connect(&config, &endpoint.host, endpoint.port).map_err(refused)?;
-        // Not reading the table, which would count as a stack's statement.
-        let asked = client.query_one("select has_table_privilege('users', 'select')", &[]);
-        match asked.and_then(|row| row.try_get(0)) {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(refused("it may not read the table users".to_owned())),
-            Err(error) => Err(refused(admin::explain(&error))),
-        }
+            ServiceError::new(attempt, error, advice)
+        })
     }
 
     /// Drops it where the server stays. A second time does nothing.
@@ -259,11 +256,12 @@ impl Lease {
         let roles = self.roles.iter();
         drops.extend(roles.map(|role| format!("drop role if exists {role}")));
         let by_hand = drops.join("; ");
-        let failed = |problem| {
+        let failed = |problem: String| {
             let attempt = format!("dropping {} on {host}:{port}", self.database);
             ServiceError::new(attempt, problem, format!("do it by hand: `{by_hand}`"))
         };
-        let admin = Admin::connect(config.clone(), host, *port).map_err(failed)?;
+        let admin = Admin::connect(config.clone(), host, *port)
+            .map_err(|error| failed(error.to_string()))?;
         for statement in &drops {
             admin
                 .run("cleaning up", |client| client.batch_execute(statement))

@@ -20,7 +20,10 @@ use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 use ureq::tls::{RootCerts, TlsConfig};
 
-use super::{Mirror, unpack::unpack};
+use super::{
+    Mirror,
+    unpack::{ArchiveError, unpack},
+};
 use crate::{process::is_root, services::ServiceError};
 
 /// The version of the archive; its server is 18.6.
@@ -200,7 +203,7 @@ fn download_unless(
     interrupt: &AtomicBool,
     url: &str,
     mut file: File,
-) -> Result<(File, String), String> {
+) -> Result<(File, String), ArchiveError> {
     let (sender, receiver) = mpsc::channel();
     let url = url.to_owned();
     thread::spawn(move || {
@@ -211,9 +214,9 @@ fn download_unless(
     loop {
         match receiver.recv_timeout(ATTENTION) {
             Ok(result) => return result,
-            Err(RecvTimeoutError::Disconnected) => return Err("it broke off".to_owned()),
+            Err(RecvTimeoutError::Disconnected) => return Err(ArchiveError::BrokeOff),
             Err(RecvTimeoutError::Timeout) if interrupt.load(Ordering::Relaxed) => {
-                return Err("it was interrupted".to_owned());
+                return Err(ArchiveError::Interrupted);
             }
             Err(RecvTimeoutError::Timeout) => {}
         }
@@ -221,7 +224,7 @@ fn download_unless(
 }
 
 /// Writes what is at `url` into `file`; its SHA-256.
-fn download(url: &str, file: &mut impl Write) -> Result<String, String> {
+fn download(url: &str, file: &mut impl Write) -> Result<String, ArchiveError> {
     // The system's certificates, because many networks have one of their own.
     let tls = TlsConfig::builder()
         .root_certs(RootCerts::PlatformVerifier)
@@ -231,13 +234,9 @@ fn download(url: &str, file: &mut impl Write) -> Result<String, String> {
         .timeout_connect(Some(Duration::from_secs(20)))
         .timeout_global(Some(PATIENCE))
         .build();
-    let mut answer = config
-        .new_agent()
-        .get(url)
-        .call()
-        .map_err(|error| error.to_string())?;
+    let mut answer = config.new_agent().get(url).call()?;
     let mut reader = answer.body_mut().with_config().limit(MAX_BYTES).reader();
-    copy_and_digest(&mut reader, file).map_err(|error| error.to_string())
+    Ok(copy_and_digest(&mut reader, file)?)
 }
 
 fn copy_and_digest(from: &mut impl Read, to: &mut impl Write) -> io::Result<String> {

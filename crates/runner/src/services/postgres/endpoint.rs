@@ -5,6 +5,9 @@ use std::net::IpAddr;
 use postgres::{Config, config::Host};
 use rand::{RngExt as _, distr::Alphanumeric};
 
+use super::admin::explain;
+use crate::services::ServiceError;
+
 /// The superuser of Deadheat's own clusters.
 pub(super) const OWN_USER: &str = "deadheat";
 /// The database that is there before Deadheat makes its own.
@@ -41,23 +44,27 @@ impl Endpoint {
     }
 
     /// From `postgresql://user:password@host:port/database`.
-    pub(super) fn parse(url: &str) -> Result<Self, String> {
+    pub(super) fn parse(url: &str) -> Result<Self, ServiceError> {
+        // The URL itself holds a password and stays out of messages and records.
+        let unusable = |problem: &str| {
+            let advice = "write it as postgresql://user:password@host:port/database";
+            ServiceError::new("reading the URL of PostgreSQL", problem, advice)
+        };
         if !url.starts_with("postgresql://") && !url.starts_with("postgres://") {
-            return Err("it does not begin with postgresql://".to_owned());
+            return Err(unusable("it does not begin with postgresql://"));
         }
         let mut config: Config = url
             .parse()
-            .map_err(|error: postgres::Error| super::admin::explain(&error))?;
+            .map_err(|error: postgres::Error| unusable(&explain(&error)))?;
         let [Host::Tcp(host)] = config.get_hosts() else {
-            return Err(
-                "it does not name exactly one host; stacks need one that they reach by TCP"
-                    .to_owned(),
-            );
+            return Err(unusable(
+                "it does not name exactly one host; stacks need one that they reach by TCP",
+            ));
         };
         let host = host.clone();
         let port = config.get_ports().first().copied().unwrap_or(5432);
         if config.get_user().is_none() {
-            return Err("it names no user".to_owned());
+            return Err(unusable("it names no user"));
         }
         if config.get_dbname().is_none() {
             config.dbname(MAINTENANCE);
@@ -169,7 +176,7 @@ mod tests {
             ("postgresql://me@localhost:port/x", "port"),
         ] {
             let error = Endpoint::parse(url).unwrap_err();
-            assert!(error.contains(reason), "{url}: {error}");
+            assert!(error.problem.contains(reason), "{url}: {error}");
         }
     }
 

@@ -30,7 +30,7 @@ pub use tables::{Item, ItemRows, SEEDED, USERS, WORLDS};
 use deadheat_model::workload::Table;
 
 use self::{
-    binaries::Binaries,
+    binaries::{Binaries, Unusable, server_user},
     cluster::{Cluster, Plan, free_port},
     database::{Database, Ownership},
     endpoint::Endpoint,
@@ -114,7 +114,7 @@ impl Postgres {
     /// # Errors
     /// When it cannot be connected to or cannot be seeded.
     pub fn served(url: &str, description: String) -> Result<Self, ServiceError> {
-        let endpoint = endpoint_of(url)?;
+        let endpoint = Endpoint::parse(url)?;
         Ok(Self {
             database: Database::create(&endpoint, Ownership::Own)?,
             cluster: None,
@@ -134,7 +134,7 @@ impl Postgres {
     }
 
     fn guest(url: &str) -> Result<Self, ServiceError> {
-        let endpoint = endpoint_of(url)?;
+        let endpoint = Endpoint::parse(url)?;
         let database = Database::create(&endpoint, Ownership::Guest)?;
         let description = format!(
             "PostgreSQL {} at {}:{}",
@@ -456,15 +456,6 @@ impl Postgres {
     }
 }
 
-/// The user to run the server as; `None` is the current user. The error says why root has no such user.
-fn server_user() -> Result<Option<crate::process::User>, ServiceError> {
-    binaries::server_user().map_err(|problem| {
-        let advice =
-            "run deadheat as an ordinary user, or use a server of yours with `--postgres URL`";
-        ServiceError::new("choosing a user for PostgreSQL", problem, advice)
-    })
-}
-
 /// A source that can be used.
 enum SourceState<'u> {
     /// A running server, by its URL.
@@ -481,13 +472,13 @@ fn find<'u>(options: &'u PostgresOptions<'_>) -> Result<SourceState<'u>, Service
             Source::Url(url) => return Ok(SourceState::Server(url)),
             Source::Installed(places) => Binaries::find(places, server_user()?),
             Source::Download(mirror) => match download::binaries(mirror, options.interrupt) {
-                Ok(folder) => Binaries::probe(&folder, server_user()?),
-                Err(error) => Err(format!("{}: {}", error.attempt, error.problem)),
+                Ok(folder) => Binaries::find(&Places::Folder(folder), server_user()?),
+                Err(error) => Err(vec![Unusable::NotDownloaded(error)]),
             },
         };
         match found {
             Ok(binaries) => return Ok(SourceState::Binaries(binaries)),
-            Err(reason) => missing.push(reason),
+            Err(reasons) => missing.extend(reasons.iter().map(Unusable::to_string)),
         }
     }
     let problem = if missing.is_empty() {
@@ -514,14 +505,6 @@ fn cluster(options: &PostgresOptions<'_>, binaries: &Binaries) -> Result<Cluster
         patience: options.patience,
     };
     Cluster::start(&plan, free_port)
-}
-
-fn endpoint_of(url: &str) -> Result<Endpoint, ServiceError> {
-    Endpoint::parse(url).map_err(|problem| {
-        // The URL itself holds a password and stays out of messages and records.
-        let advice = "write it as postgresql://user:password@host:port/database";
-        ServiceError::new("reading the URL of PostgreSQL", problem, advice)
-    })
 }
 
 /// A cluster of Deadheat's own without a database, for another host's Deadheat. Dropping it stops it and deletes it.

@@ -3,18 +3,49 @@
 use std::{
     borrow::Cow,
     fs::File,
-    io::Read,
+    io::{self, Read},
     path::{Component, Path, PathBuf},
 };
 
 use liblzma::read::XzDecoder;
 use tar::{Archive, Entry, EntryType};
+use zip::result::ZipError;
 
 const INNER_ENDING: &str = ".txz";
 
+/// Why an archive was not downloaded or unpacked.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ArchiveError {
+    #[error(transparent)]
+    Request(#[from] ureq::Error),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("it broke off")]
+    BrokeOff,
+    #[error("it was interrupted")]
+    Interrupted,
+    #[error("not a zip: {0}")]
+    NotAZip(#[source] ZipError),
+    #[error("contains {0} files *{INNER_ENDING} instead of one")]
+    Inner(usize),
+    #[error(transparent)]
+    Zip(#[from] ZipError),
+    #[error("leads out of the folder")]
+    LeadsOut,
+    #[error("links to nothing")]
+    LinksToNothing,
+    #[error("links to {}, out of the folder", .0.display())]
+    LinksOut(PathBuf),
+    #[error("is of the kind {0:?}, which does not belong here")]
+    Kind(EntryType),
+    /// In a file of the archive.
+    #[error("{0}: {1}")]
+    In(String, #[source] Box<Self>),
+}
+
 /// Unpacks the tar inside the zip `archive` into the folder `into`. Refuses entries that lead out of it.
-pub(super) fn unpack(archive: File, into: &Path) -> Result<(), String> {
-    let mut zip = zip::ZipArchive::new(archive).map_err(|error| format!("not a zip: {error}"))?;
+pub(super) fn unpack(archive: File, into: &Path) -> Result<(), ArchiveError> {
+    let mut zip = zip::ZipArchive::new(archive).map_err(ArchiveError::NotAZip)?;
     let inner: Vec<String> = zip
         .file_names()
         .filter_map(Result::ok)
@@ -22,58 +53,46 @@ pub(super) fn unpack(archive: File, into: &Path) -> Result<(), String> {
         .filter(|name| name.ends_with(INNER_ENDING))
         .collect();
     let [inner] = &inner[..] else {
-        return Err(format!(
-            "contains {} files *{INNER_ENDING} instead of one",
-            inner.len()
-        ));
+        return Err(ArchiveError::Inner(inner.len()));
     };
-    let packed = zip
-        .by_name(inner)
-        .map_err(|error| format!("{inner}: {error}"))?;
-    unpack_tar(XzDecoder::new(packed), into).map_err(|error| format!("{inner}: {error}"))
+    let packed = zip.by_name(inner).map_err(ArchiveError::Zip);
+    let unpacked = packed.and_then(|packed| unpack_tar(XzDecoder::new(packed), into));
+    unpacked.map_err(|error| ArchiveError::In(inner.clone(), error.into()))
 }
 
-fn unpack_tar(tar: impl Read, into: &Path) -> Result<(), String> {
+fn unpack_tar(tar: impl Read, into: &Path) -> Result<(), ArchiveError> {
     let mut tar = Archive::new(tar);
-    for entry in tar.entries().map_err(|error| error.to_string())? {
-        let mut entry = entry.map_err(|error| error.to_string())?;
-        let path = entry
-            .path()
-            .map_err(|error| error.to_string())?
-            .into_owned();
-        let fail = |reason: String| format!("{}: {reason}", path.display());
-        check(&entry, &path).map_err(fail)?;
-        match entry.unpack_in(into) {
-            Ok(true) => {}
-            Ok(false) => return Err(fail("leads out of the folder".to_owned())),
-            Err(error) => return Err(fail(error.to_string())),
-        }
+    for entry in tar.entries()? {
+        let mut entry = entry?;
+        let path = entry.path()?.into_owned();
+        let unpacked = check(&entry, &path).and_then(|()| {
+            let stays = entry.unpack_in(into)?;
+            stays.then_some(()).ok_or(ArchiveError::LeadsOut)
+        });
+        unpacked.map_err(|error| ArchiveError::In(path.display().to_string(), error.into()))?;
     }
     Ok(())
 }
 
 /// Whether an entry is of a kind that the archive has, and stays inside with its path and where it links to.
-fn check(entry: &Entry<'_, impl Read>, path: &Path) -> Result<(), String> {
+fn check(entry: &Entry<'_, impl Read>, path: &Path) -> Result<(), ArchiveError> {
     if !stays_inside(path) {
-        return Err("leads out of the folder".to_owned());
+        return Err(ArchiveError::LeadsOut);
     }
     match entry.header().entry_type() {
         EntryType::Regular | EntryType::Directory => Ok(()),
         EntryType::Symlink => {
-            let target = entry.link_name().map_err(|error| error.to_string())?;
-            let target = target.ok_or("links to nothing")?;
+            let target = entry.link_name()?.ok_or(ArchiveError::LinksToNothing)?;
             let from = path.parent().unwrap_or(Path::new(""));
             // Joining an absolute target forgets the folder, and is refused by that.
             let resolved: PathBuf = from.join(&target);
             if stays_inside(&resolved) {
                 Ok(())
             } else {
-                Err(format!("links to {}, out of the folder", target.display()))
+                Err(ArchiveError::LinksOut(target.into_owned()))
             }
         }
-        kind => Err(format!(
-            "is of the kind {kind:?}, which does not belong here"
-        )),
+        kind => Err(ArchiveError::Kind(kind)),
     }
 }
 
@@ -154,7 +173,7 @@ mod tests {
         path
     }
 
-    fn unpacked(items: &[Item]) -> (tempfile::TempDir, Result<(), String>) {
+    fn unpacked(items: &[Item]) -> (tempfile::TempDir, Result<(), ArchiveError>) {
         let folder = tempfile::tempdir().unwrap();
         let path = archive(folder.path(), items);
         let into = folder.path().join("in");
@@ -171,7 +190,7 @@ mod tests {
             Item::Link("lib/libpq.so", "libpq.so.5.18"),
             Item::Link("bin/back", "../lib/libpq.so"),
         ]);
-        assert_eq!(result, Ok(()));
+        result.unwrap();
         let into = folder.path().join("in");
         let mode = fs::metadata(into.join("bin/postgres"))
             .unwrap()
@@ -205,7 +224,7 @@ mod tests {
         ];
         for (item, expected) in cases {
             let (folder, result) = unpacked(&[item]);
-            let reason = result.unwrap_err();
+            let reason = result.unwrap_err().to_string();
             assert!(reason.contains(expected), "{reason}");
             assert!(!folder.path().join("evil").exists());
         }
@@ -219,11 +238,12 @@ mod tests {
         assert!(
             unpack(File::open(&path).unwrap(), folder.path())
                 .unwrap_err()
+                .to_string()
                 .starts_with("not a zip")
         );
         let zip = ZipWriter::new(File::create(&path).unwrap());
         zip.finish().unwrap();
         let reason = unpack(File::open(&path).unwrap(), folder.path()).unwrap_err();
-        assert_eq!(reason, "contains 0 files *.txz instead of one");
+        assert_eq!(reason.to_string(), "contains 0 files *.txz instead of one");
     }
 }

@@ -10,7 +10,7 @@ use std::{
     convert::Infallible,
     fs,
     io::{self, Read, Write},
-    net::{SocketAddr, TcpStream},
+    net::{AddrParseError, SocketAddr, TcpStream},
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -104,7 +104,7 @@ impl Upstream {
         // From here on the supervisor deletes it.
         let _ = folder.keep();
         let address = wait_for_address(&mut process, &address_file)
-            .map_err(|problem| ServiceError::new(attempt(), problem, REPORT).with_log(&log))?;
+            .map_err(|error| ServiceError::new(attempt(), error, REPORT).with_log(&log))?;
         Ok(Self {
             process,
             address,
@@ -150,26 +150,35 @@ impl Upstream {
     }
 }
 
-fn wait_for_address(process: &mut Supervised, file: &Path) -> Result<SocketAddr, String> {
+/// Why the upstream has told no address.
+#[derive(Debug, thiserror::Error)]
+enum NoAddress {
+    #[error("its address {0:?}: {1}")]
+    Malformed(String, #[source] AddrParseError),
+    #[error("reading its address: {0}")]
+    Unreadable(#[from] io::Error),
+    #[error("it {0} before it listened")]
+    Ended(String),
+    #[error("it did not listen within {} s", START_PATIENCE.as_secs())]
+    Late,
+}
+
+fn wait_for_address(process: &mut Supervised, file: &Path) -> Result<SocketAddr, NoAddress> {
     let until = Instant::now() + START_PATIENCE;
     loop {
         match fs::read_to_string(file) {
             Ok(text) => {
-                return text
-                    .parse()
-                    .map_err(|error| format!("its address {text:?}: {error}"));
+                let address = text.parse::<SocketAddr>();
+                return address.map_err(|error| NoAddress::Malformed(text, error));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(format!("reading its address: {error}")),
+            Err(error) => return Err(error.into()),
         }
         if let Some(how) = process.wait_exit(POLL_PAUSE) {
-            return Err(format!("it {how} before it listened"));
+            return Err(NoAddress::Ended(how));
         }
         if Instant::now() > until {
-            return Err(format!(
-                "it did not listen within {} s",
-                START_PATIENCE.as_secs()
-            ));
+            return Err(NoAddress::Late);
         }
     }
 }

@@ -152,7 +152,7 @@ impl Measuring<'_> {
     ) -> Result<Vec<(usize, HeatRecord)>, SessionError> {
         let plan = &self.record.header.plan;
         let load = planned(&plan.loads, next.load)?;
-        let mut participants = heat_members(load, next, number).map_err(SessionError::Unplanned)?;
+        let mut participants = heat_members(load, next, number)?;
         let with_it: Vec<(usize, &PlannedLoad)> = plan.equal_work(load).collect();
         let seed = plan.seed ^ u64::from(number) << 32;
         let generator = self.generators.generator();
@@ -354,10 +354,16 @@ struct HeatMember {
 ///
 /// # Errors
 /// What is not in the plan.
-fn heat_members(load: &PlannedLoad, next: &NextHeat, heat: u32) -> Result<Vec<HeatMember>, String> {
+fn heat_members(
+    load: &PlannedLoad,
+    next: &NextHeat,
+    heat: u32,
+) -> Result<Vec<HeatMember>, SessionError> {
+    let unplanned = SessionError::Unplanned;
+    let name = load.name();
     let stack = |number: usize| {
         let target = load.targets.get(number).cloned();
-        target.ok_or_else(|| format!("{} has no stack of number {number}", load.name()))
+        target.ok_or_else(|| unplanned(format!("{name} has no stack of number {number}")))
     };
     let mut members = Vec::new();
     for number in &next.members {
@@ -365,7 +371,7 @@ fn heat_members(load: &PlannedLoad, next: &NextHeat, heat: u32) -> Result<Vec<He
         members.push(HeatMember { target, role });
     }
     if members.is_empty() {
-        return Err(format!("a heat of {} without stacks", load.name()));
+        return Err(unplanned(format!("a heat of {name} without stacks")));
     }
     let place = members.len() - heat as usize % (members.len() + 1);
     match next.control {
@@ -379,8 +385,8 @@ fn heat_members(load: &PlannedLoad, next: &NextHeat, heat: u32) -> Result<Vec<He
         ),
         Some(Control::Twin { of }) => {
             let original = next.members.iter().position(|number| *number == of);
-            let original =
-                original.ok_or_else(|| format!("the twin of number {of}, which is not in it"))?;
+            let original = original
+                .ok_or_else(|| unplanned(format!("the twin of number {of}, which is not in it")))?;
             // Those behind the twin move on by one place.
             let original = original + usize::from(original >= place);
             let twin = HeatMember {
@@ -417,7 +423,7 @@ mod tests {
     fn taking_part(
         members: &[usize],
         control: Option<Control>,
-    ) -> Result<Vec<(String, Role)>, String> {
+    ) -> Result<Vec<(String, Role)>, SessionError> {
         in_heat(0, members, control)
     }
 
@@ -425,7 +431,7 @@ mod tests {
         heat: u32,
         members: &[usize],
         control: Option<Control>,
-    ) -> Result<Vec<(String, Role)>, String> {
+    ) -> Result<Vec<(String, Role)>, SessionError> {
         let next = NextHeat {
             then: None,
             load: 0,
@@ -464,7 +470,8 @@ mod tests {
 
     #[test]
     fn who_is_not_planned_is_refused() {
-        assert!(taking_part(&[3], None).unwrap_err().contains("number 3"));
+        let error = taking_part(&[3], None).unwrap_err().to_string();
+        assert!(error.contains("number 3"), "{error}");
         assert!(taking_part(&[], Some(Control::Ceiling)).is_err());
         assert!(taking_part(&[0], Some(Control::Twin { of: 1 })).is_err());
     }

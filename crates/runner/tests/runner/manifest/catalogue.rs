@@ -1,6 +1,6 @@
 use std::{fs, path::Path};
 
-use deadheat_model::session::Added;
+use deadheat_model::session::AddedStack;
 use deadheat_runner::manifest::{LoadError, load, read};
 
 use super::{stack, workload};
@@ -108,7 +108,7 @@ fn stacks_of_other_folders_are_added_and_come_before_those_of_the_same_name() {
     assert_eq!(catalogue.stacks[0].dir, added);
     assert_eq!(
         catalogue.stacks[0].added,
-        Some(Added {
+        Some(AddedStack {
             folder: added.clone(),
             replaces: true
         })

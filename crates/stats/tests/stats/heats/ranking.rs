@@ -66,9 +66,6 @@ fn members_that_are_told_apart_have_one_rank_and_others_a_range() {
     assert_eq!(found.verdict(1, 0), Some(PairVerdict::Faster));
     assert_eq!(found.verdict(0, 1), Some(PairVerdict::Slower));
     assert_eq!(found.verdict(0, 0), None);
-    let words =
-        [Quantity::Throughput, Quantity::Cost].map(|quantity| PairVerdict::Slower.word(quantity));
-    assert_eq!(words, ["slower", "more expensive"]);
     assert!(found.open_neighbours().is_empty());
     // The figure is a typical slice of a typical heat: the heats' machine is faster by 0 to 70 %.
     assert!((found.places[0].figure / 200.0 - f64::exp(0.35)).abs() < 0.02);

@@ -105,7 +105,7 @@ impl Default for Bounds {
 
 /// B against A.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Versus {
+pub struct ComparisonAnalysis {
     /// How both sides were measured.
     pub how: Method,
     /// The baseline (A).
@@ -129,7 +129,7 @@ pub struct Versus {
     pub warnings: Vec<Warning>,
 }
 
-impl Versus {
+impl ComparisonAnalysis {
     /// Whether the figures were judged. Heats are judged only at a declared look.
     pub fn is_judged(&self) -> bool {
         !matches!(self.how, Method::Heats { look: None, .. })

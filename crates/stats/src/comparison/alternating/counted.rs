@@ -14,6 +14,12 @@ use deadheat_model::{
 
 use super::{PairFigures, slices};
 use crate::{
+    comparison::{
+        Bounds, CellId, Metric, Overloaded, RatioVerdict,
+        gate::GateQuestion,
+        paired::{self, PairedCell, PairedSeries},
+        unsteady,
+    },
     heats::{
         self, Quantity, Settings,
         percentile::{WaitingTimes, is_carried, is_near_capacity, needed, of_a_heat},
@@ -22,12 +28,6 @@ use crate::{
     },
     interval::median,
     sequential::Look,
-    versus::{
-        Bounds, CellId, Metric, Overloaded, RatioVerdict,
-        gate::GateQuestion,
-        paired::{self, PairedCell, PairedSeries},
-        unsteady,
-    },
 };
 
 /// The factor on an advised budget, because later heats may take longer.

@@ -13,18 +13,18 @@ use super::{Bounds, Metric, Ratio, sessions::of_runs};
 
 /// B's runs against A's.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct RunsVersus {
+pub struct RunsComparison {
     /// The rates, judged by Welch's test on their logarithms; without a verdict if a side has fewer than three runs.
     pub throughput: Ratio,
     /// Times: too coarse for a verdict, because tools round them.
-    pub times: Vec<TimesVersus>,
+    pub times: Vec<TimesComparison>,
     /// What differs between the sides and must not.
     pub warnings: Vec<Warning>,
 }
 
 /// A time of both sides: the geometric means over the runs, in ms.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct TimesVersus {
+pub struct TimesComparison {
     /// Which: `mean`, `p50` or `p99`.
     pub name: &'static str,
     /// A's, in milliseconds.
@@ -58,7 +58,7 @@ pub enum RunsError {
 ///
 /// # Errors
 /// When a run has no valid rate, or a side no run.
-pub fn compare(a: &[Run], b: &[Run], bounds: &Bounds) -> Result<RunsVersus, RunsError> {
+pub fn compare(a: &[Run], b: &[Run], bounds: &Bounds) -> Result<RunsComparison, RunsError> {
     let bounds = &bounds.of_runs();
     let (of_a, of_b) = (rates(a)?, rates(b)?);
     let throughput = of_runs(Metric::Throughput, &of_a, &of_b, bounds);
@@ -70,7 +70,7 @@ pub fn compare(a: &[Run], b: &[Run], bounds: &Bounds) -> Result<RunsVersus, Runs
     ];
     let times = times.into_iter().filter_map(|(name, of)| {
         let (a_ms, b_ms) = (mean(a, of)?, mean(b, of)?);
-        Some(TimesVersus { name, a_ms, b_ms })
+        Some(TimesComparison { name, a_ms, b_ms })
     });
     let mut warnings = differences(a, b);
     if throughput.interval.is_some() {
@@ -81,7 +81,7 @@ pub fn compare(a: &[Run], b: &[Run], bounds: &Bounds) -> Result<RunsVersus, Runs
              of the machine in between.",
         ));
     }
-    Ok(RunsVersus {
+    Ok(RunsComparison {
         throughput,
         times: times.collect(),
         warnings,
@@ -153,7 +153,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::versus::RatioVerdict;
+    use crate::comparison::RatioVerdict;
 
     fn runs(rates: &[f64], tool: Tool) -> Vec<Run> {
         let run = |rate: &f64| Run {

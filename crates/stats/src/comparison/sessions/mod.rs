@@ -17,8 +17,8 @@ use deadheat_model::{
 
 use self::cells::{Numbers, SessionSide, SideLoad};
 use super::{
-    Bounds, CellId, Compared, Fact, Method, Metric, NotCompared, Ratio, RatioVerdict, SideFacts,
-    Versus, differs, unsteady,
+    Bounds, CellId, Compared, ComparisonAnalysis, Fact, Method, Metric, NotCompared, Ratio,
+    RatioVerdict, SideFacts, differs, unsteady,
 };
 use crate::{
     interval::{self, Interval, holm},
@@ -32,7 +32,11 @@ const ADVICE: &str = "`deadheat compare STACK@REVISION STACK` measures both in t
 
 /// Session `b` against session `a`, whatever differs between them ([`refusals`] has what ought not to). The names are
 /// those by which the user knows the sessions.
-pub fn compare(a: (&str, &SessionRecord), b: (&str, &SessionRecord), bounds: Bounds) -> Versus {
+pub fn compare(
+    a: (&str, &SessionRecord),
+    b: (&str, &SessionRecord),
+    bounds: Bounds,
+) -> ComparisonAnalysis {
     let sides = [SessionSide::new(a.1), SessionSide::new(b.1)];
     let mut compared: Vec<Compared> = Vec::new();
     let mut not_compared: Vec<NotCompared> = Vec::new();
@@ -57,7 +61,7 @@ pub fn compare(a: (&str, &SessionRecord), b: (&str, &SessionRecord), bounds: Bou
     warnings.extend(refusals(a.1, b.1).iter().map(|one| differs(one, "A", "B")));
     warnings.extend(biased(&sides));
     warnings.extend(drift_warnings(&sides, &bounds));
-    Versus {
+    ComparisonAnalysis {
         how: Method::Sessions,
         a: side(a.0, a.1),
         b: side(b.0, b.1),
@@ -182,7 +186,7 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 /// One metric of runs that are in no heats, from the values of each side; `None` without values above zero.
-pub(in crate::versus) fn of_runs(
+pub(in crate::comparison) fn of_runs(
     metric: Metric,
     a: &[f64],
     b: &[f64],

@@ -7,7 +7,7 @@ use deadheat_model::{
 };
 
 use super::*;
-use crate::versus::{Check, Compared, Gated};
+use crate::comparison::{Check, Compared, Gated};
 
 /// Requests per second.
 const RATE: f64 = 2_000.0;

@@ -14,11 +14,11 @@ use deadheat_model::{
 };
 use deadheat_simulation::Recorded;
 use deadheat_stats::{
-    interval::difference,
-    versus::{
-        Bounds, Check, Compared, Gated, Metric, Ratio, RatioVerdict, Versus,
+    comparison::{
+        Bounds, Check, Compared, ComparisonAnalysis, Gated, Metric, Ratio, RatioVerdict,
         sessions::{compare, refusals},
     },
+    interval::difference,
 };
 
 use crate::standings::{died, member, quiet, steered};
@@ -48,14 +48,14 @@ fn same(id: &str) -> SessionRecord {
     session(id, &[1.0, 1.2])
 }
 
-fn versus(a: &SessionRecord, b: &SessionRecord) -> Versus {
+fn comparison(a: &SessionRecord, b: &SessionRecord) -> ComparisonAnalysis {
     compare(("a", a), ("b", b), Bounds::default())
 }
 
 /// The warnings after the one that every comparison has.
-fn warnings(versus: &Versus) -> Vec<&str> {
-    assert_eq!(versus.warnings[0].id, "two-times", "{versus:?}");
-    let others = versus.warnings[1..].iter();
+fn warnings(comparison: &ComparisonAnalysis) -> Vec<&str> {
+    assert_eq!(comparison.warnings[0].id, "two-times", "{comparison:?}");
+    let others = comparison.warnings[1..].iter();
     others.map(|one| one.sentence.as_str()).collect()
 }
 
@@ -68,11 +68,11 @@ fn slower_by(bound: f64) -> Check {
     }
 }
 
-fn cell<'a>(versus: &'a Versus, stack: &str) -> &'a Compared {
-    let mut cells = versus.compared.iter();
+fn cell<'a>(comparison: &'a ComparisonAnalysis, stack: &str) -> &'a Compared {
+    let mut cells = comparison.compared.iter();
     let is = |cell: &&Compared| cell.subject.target == Some(TargetId::new(stack, None));
     let found = cells.find(is);
-    found.unwrap_or_else(|| panic!("{stack} was not compared: {:#?}", versus.not_compared))
+    found.unwrap_or_else(|| panic!("{stack} was not compared: {:#?}", comparison.not_compared))
 }
 
 #[track_caller]
@@ -83,9 +83,9 @@ fn ratio(cell: &Compared, metric: Metric) -> &Ratio {
 
 /// The reason for which the only such cell was not compared, and whether B failed.
 #[track_caller]
-fn reason(versus: &Versus) -> (&str, bool) {
-    let [cell] = &versus.not_compared[..] else {
-        panic!("{versus:#?}")
+fn reason(comparison: &ComparisonAnalysis) -> (&str, bool) {
+    let [cell] = &comparison.not_compared[..] else {
+        panic!("{comparison:#?}")
     };
     assert_eq!(cell.subject.to_string(), "stack-1 plaintext c50");
     (&cell.reason, cell.b_failed)
@@ -142,12 +142,12 @@ fn welch_is_that_of_scipy() {
 
 #[test]
 fn the_same_twice_is_a_dead_heat_in_everything() {
-    let versus = versus(&same("a"), &same("b"));
+    let comparison = comparison(&same("a"), &same("b"));
     assert_eq!(
-        (versus.compared.len(), &versus.not_compared[..]),
+        (comparison.compared.len(), &comparison.not_compared[..]),
         (2, &[][..])
     );
-    for cell in &versus.compared {
+    for cell in &comparison.compared {
         assert_eq!(cell.verdict, RatioVerdict::DeadHeat, "{cell:#?}");
         let metrics: Vec<Metric> = cell.ratios.iter().map(|ratio| ratio.metric).collect();
         let expected = [
@@ -159,10 +159,10 @@ fn the_same_twice_is_a_dead_heat_in_everything() {
         assert_eq!((cell.ratios[0].heats_a, cell.ratios[0].heats_b), (8, 8));
         assert!(cell.notes.is_empty(), "{cell:#?}");
     }
-    assert!(warnings(&versus).is_empty(), "{versus:?}");
-    let gate = versus.gate(slower_by(0.03));
+    assert!(warnings(&comparison).is_empty(), "{comparison:?}");
+    let gate = comparison.gate(slower_by(0.03));
     assert!(!gate.failed && gate.cells.iter().all(|cell| cell.is == Gated::Excluded));
-    let decided = versus.gate(Check {
+    let decided = comparison.gate(Check {
         require_decision: true,
         ..Check::default()
     });
@@ -174,7 +174,7 @@ fn one_slower_stack_is_found_alone_and_both_ways() {
     let (fast, slow) = (same("a"), session("b", &[1.0, 1.2 * 0.95]));
     // The null server is half as fast again as the fastest stack, and should stay what it was.
     let slow = scaled(slow, 1.0 / 0.95, |_, role| role == Role::Ceiling);
-    let (there, back) = (versus(&fast, &slow), versus(&slow, &fast));
+    let (there, back) = (comparison(&fast, &slow), comparison(&slow, &fast));
     let slower = ratio(cell(&there, "stack-1"), Metric::Throughput);
     assert_eq!(slower.verdict, RatioVerdict::Worse, "{slower:?}");
     assert!((slower.ratio - 0.95).abs() < 0.01, "{slower:?}");
@@ -201,28 +201,28 @@ fn one_slower_stack_is_found_alone_and_both_ways() {
 #[test]
 fn what_is_too_noisy_is_undecided_and_says_that_a_slowdown_was_not_excluded() {
     let noisy = |id: &str| eight_heats(id, Recorded::measured(&[1.0, 1.2]));
-    let versus = versus(&noisy("a"), &noisy("b"));
-    for cell in &versus.compared {
+    let comparison = comparison(&noisy("a"), &noisy("b"));
+    for cell in &comparison.compared {
         assert_eq!(cell.verdict, RatioVerdict::NotEnoughData, "{cell:#?}");
     }
-    let gate = versus.gate(slower_by(0.03));
-    let is_open = |cell: &deadheat_stats::versus::GateCell| cell.is == Gated::NotExcluded;
+    let gate = comparison.gate(slower_by(0.03));
+    let is_open = |cell: &deadheat_stats::comparison::GateCell| cell.is == Gated::NotExcluded;
     assert!(!gate.failed && gate.cells.iter().all(is_open), "{gate:?}");
     let decided = |check: Check| Check {
         require_decision: true,
         ..check
     };
-    assert!(versus.gate(decided(slower_by(0.03))).failed);
-    assert!(versus.gate(decided(Check::default())).failed);
-    assert!(!versus.gate(Check::default()).failed);
+    assert!(comparison.gate(decided(slower_by(0.03))).failed);
+    assert!(comparison.gate(decided(Check::default())).failed);
+    assert!(!comparison.gate(Check::default()).failed);
 }
 
 /// Holm's method: an interval excludes 1 exactly where the adjusted p is below α.
 #[test]
 fn intervals_and_adjusted_p_values_agree() {
-    let versus = versus(&same("a"), &session("b", &[0.999, 1.19]));
+    let comparison = comparison(&same("a"), &session("b", &[0.999, 1.19]));
     let mut told = [0, 0];
-    for ratio in versus.compared.iter().flat_map(|cell| &cell.ratios) {
+    for ratio in comparison.compared.iter().flat_map(|cell| &cell.ratios) {
         let Some(interval) = ratio.interval else {
             assert_eq!(ratio.metric, Metric::MemoryPeak);
             continue;
@@ -274,7 +274,7 @@ fn every_circumstance_that_would_be_in_the_figures_refuses() {
         let names: Vec<String> = found.iter().map(|change| change.name()).collect();
         assert_eq!(names, [what]);
         assert!(found[0].before != found[0].after);
-        let forced = versus(&a, &b);
+        let forced = comparison(&a, &b);
         assert!(warnings(&forced)[0].starts_with(&format!("Conditions differ: {what} is ")));
     }
 }
@@ -285,13 +285,13 @@ fn what_is_compared_is_shown_and_refuses_nothing() {
     b.header.commit = Some("fedcba".to_owned());
     b.header.targets[1].target = TargetId::new("renamed", None);
     assert_eq!(refusals(&a, &b), []);
-    let versus = versus(&a, &b);
-    let differences = versus.differences.iter();
+    let comparison = comparison(&a, &b);
+    let differences = comparison.differences.iter();
     let aspects: Vec<Aspect> = differences.map(|change| change.aspect).collect();
     let expected = [Aspect::Commit, Aspect::Selection, Aspect::Selection];
-    assert_eq!(aspects, expected, "{:?}", versus.differences);
-    assert_eq!(versus.compared.len(), 1, "a renamed stack is no cell");
-    assert_eq!(versus.not_compared, []);
+    assert_eq!(aspects, expected, "{:?}", comparison.differences);
+    assert_eq!(comparison.compared.len(), 1, "a renamed stack is no cell");
+    assert_eq!(comparison.not_compared, []);
 }
 
 /// Of stack-1, which is not in the plan any more.
@@ -313,18 +313,18 @@ fn what_does_not_count_is_not_compared() {
         record
     };
     // One failure may be the machine's doing.
-    let once = versus(&a, &fails(&[3]));
+    let once = comparison(&a, &fails(&[3]));
     assert_eq!(once.not_compared, []);
     let notes = cell(&once, "stack-1").notes.iter();
     let notes: Vec<&str> = notes.map(|one| one.sentence.as_str()).collect();
     assert_eq!(notes, ["B failed in 1 of 8 heats, under load: it died."]);
 
     let b = fails(&[1, 3]);
-    let found = versus(&a, &b);
+    let found = comparison(&a, &b);
     let (told, b_failed) = reason(&found);
     assert_eq!(told, "B failed in 2 of 8 heats, under load: it died");
     assert!(b_failed && found.b_failed());
-    let found = versus(&b, &a);
+    let found = comparison(&b, &a);
     assert!(reason(&found).0.starts_with("A failed in 2 of 8 heats") && !found.b_failed());
 
     let mut b = same("b");
@@ -332,7 +332,7 @@ fn what_does_not_count_is_not_compared() {
         slice.generator.busiest = 0.99;
         slice.cpu.as_mut().unwrap().seconds /= 2.0;
     }
-    let found = versus(&a, &b);
+    let found = comparison(&a, &b);
     assert_eq!(
         reason(&found),
         ("B is a lower bound: the generator was the limit", false)
@@ -345,10 +345,10 @@ fn what_does_not_count_is_not_compared() {
         load: None,
     };
     let b = gone(TargetState::Failed(failure));
-    let found = versus(&a, &b);
+    let found = comparison(&a, &b);
     let told = "B failed building: `cc` exited with 1";
     assert_eq!(reason(&found), (told, true));
-    let both = versus(&b, &b);
+    let both = comparison(&b, &b);
     assert!(reason(&both).0.ends_with(&format!("; {told}")) && both.b_failed());
 
     let (why, remedy) = ("no `cc`".to_owned(), "apt install gcc".to_owned());
@@ -356,22 +356,22 @@ fn what_does_not_count_is_not_compared() {
         reason: why,
         remedy,
     });
-    let found = versus(&a, &b);
+    let found = comparison(&a, &b);
     let told = "B was unavailable: no `cc` (to change that: apt install gcc)";
     assert_eq!(reason(&found), (told, false));
-    assert_eq!(versus(&b, &b).not_compared, []);
+    assert_eq!(comparison(&b, &b).not_compared, []);
 }
 
 #[test]
 fn a_null_server_that_moved_is_a_warning_and_keeps_less_from_counting() {
     let slower = |record| scaled(record, 0.96, |_, role| role != Role::Ceiling);
     // As fast in both, it keeps nothing from counting.
-    let still = versus(&same("a"), &slower(same("b")));
+    let still = comparison(&same("a"), &slower(same("b")));
     assert!(warnings(&still).is_empty());
     assert_eq!(still.compared[0].verdict, RatioVerdict::Worse);
 
     let moved = scaled(slower(same("b")), 0.95, |_, role| role == Role::Ceiling);
-    let moved = versus(&same("a"), &moved);
+    let moved = comparison(&same("a"), &moved);
     let [told] = warnings(&moved)[..] else {
         panic!("{moved:?}")
     };
@@ -392,7 +392,7 @@ fn a_null_server_that_moved_is_a_warning_and_keeps_less_from_counting() {
         let mut members = heat.heat.members.iter();
         members.all(|member| member.role != Role::Ceiling)
     });
-    let without = versus(&same("a"), &without);
+    let without = comparison(&same("a"), &without);
     let [told] = warnings(&without)[..] else {
         panic!("{without:?}")
     };
@@ -404,7 +404,7 @@ fn a_null_server_that_moved_is_a_warning_and_keeps_less_from_counting() {
 fn two_heats_are_too_few_for_an_interval() {
     let mut b = same("b");
     b.heats.truncate(2);
-    for cell in &versus(&same("a"), &b).compared {
+    for cell in &comparison(&same("a"), &b).compared {
         let ratio = &cell.ratios[0];
         assert_eq!((ratio.heats_a, ratio.heats_b), (8, 2));
         assert_eq!((ratio.interval, ratio.p), (None, None));
@@ -415,7 +415,7 @@ fn two_heats_are_too_few_for_an_interval() {
 #[test]
 fn a_session_whose_twin_differed_is_told_of() {
     let is_twin = |_: &TargetId, role| matches!(role, Role::Twin { .. });
-    let found = versus(&same("a"), &scaled(same("b"), 0.9, is_twin));
+    let found = comparison(&same("a"), &scaled(same("b"), 0.9, is_twin));
     let [told] = warnings(&found)[..] else {
         panic!("{found:?}")
     };
@@ -448,7 +448,7 @@ fn open(id: &str, offered: f64, times: f64) -> SessionRecord {
 
 #[test]
 fn open_loops_are_compared_by_response_times_at_the_same_rate_alone() {
-    let slower = versus(&open("a", 3_500.0, 1.0), &open("b", 3_500.0, 1.2));
+    let slower = comparison(&open("a", 3_500.0, 1.0), &open("b", 3_500.0, 1.2));
     let found = cell(&slower, "stack-0");
     let first = &found.ratios[0];
     assert_eq!(first.metric, Metric::ResponseTimeP50, "no throughput");
@@ -457,7 +457,7 @@ fn open_loops_are_compared_by_response_times_at_the_same_rate_alone() {
     assert_eq!(gate.cells[0].metric, Metric::ResponseTimeP50);
     assert!(gate.failed && gate.cells.iter().all(|cell| cell.is == Gated::Worse));
     assert!(!slower.gate(slower_by(0.25)).failed, "20 % is less");
-    let other = versus(&open("a", 3_500.0, 1.0), &open("b", 3_600.0, 1.0));
+    let other = comparison(&open("a", 3_500.0, 1.0), &open("b", 3_600.0, 1.0));
     let cell = &other.not_compared[0];
     assert!(cell.reason.contains("3500/s in A and 3600/s in B") && !cell.b_failed);
 }

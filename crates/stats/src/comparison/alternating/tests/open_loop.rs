@@ -3,7 +3,7 @@
 use deadheat_model::{comparison::Decide, observation::OpenLoop};
 
 use super::*;
-use crate::versus::{Check, Compared, Gated};
+use crate::comparison::{Check, Compared, Gated};
 
 /// Requests of each slice that fall due.
 const DUE: u64 = 700;
@@ -248,8 +248,8 @@ fn a_generator_at_its_limit_judges_no_response_times() {
 fn the_check_looks_at_response_times() {
     let record = open(8, B { tail: 1.3, ..SAME });
     let judged = judged(&record);
-    let versus = crate::versus::Versus {
-        how: crate::versus::Method::Sessions,
+    let comparison = crate::comparison::ComparisonAnalysis {
+        how: crate::comparison::Method::Sessions,
         a: side("A"),
         b: side("B"),
         is_change: false,
@@ -265,7 +265,7 @@ fn the_check_looks_at_response_times() {
             fail_if_slower: bound,
             ..Check::default()
         };
-        versus.gate(check)
+        comparison.gate(check)
     };
     assert!(!failed(None).failed, "without a bound there is no gate");
     assert!(failed(Some(0.2)).failed);
@@ -274,8 +274,8 @@ fn the_check_looks_at_response_times() {
     assert!(passed.cells.iter().all(|cell| cell.is == Gated::Excluded));
 }
 
-fn side(name: &str) -> crate::versus::SideFacts {
-    crate::versus::SideFacts {
+fn side(name: &str) -> crate::comparison::SideFacts {
+    crate::comparison::SideFacts {
         name: name.to_owned(),
         facts: Vec::new(),
         failed: None,

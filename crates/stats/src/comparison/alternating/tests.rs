@@ -15,7 +15,7 @@ use deadheat_model::{
 };
 
 use super::*;
-use crate::versus::Metric;
+use crate::comparison::Metric;
 
 mod equal_work;
 mod open_loop;

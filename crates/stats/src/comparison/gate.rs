@@ -4,7 +4,9 @@ use deadheat_model::comparison::{Check, Decide};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{CellId, Compared, Direction, Metric, Overloaded, Ratio, RatioVerdict, Versus};
+use super::{
+    CellId, Compared, ComparisonAnalysis, Direction, Metric, Overloaded, Ratio, RatioVerdict,
+};
 use crate::interval::Interval;
 
 /// Whether B passes a check.
@@ -221,7 +223,7 @@ impl GateQuestion {
     }
 }
 
-impl Versus {
+impl ComparisonAnalysis {
     /// The result of `check` for B. Cells without a look are not judged.
     pub fn gate(&self, check: Check) -> Gate {
         let judged = if self.is_judged() {
