@@ -55,6 +55,14 @@ pub struct HeatRecord {
     pub wall: Duration,
 }
 
+impl HeatRecord {
+    /// If other programs or the hypervisor disturbed the heat from beginning to end, the minimum share (0 to 1) of the CPUs
+    /// of server and generator that they took.
+    pub fn disturbance(&self) -> Option<f64> {
+        slice::disturbance(&self.rounds)
+    }
+}
+
 /// The plan of a heat, whatever its members. Slices and guards are longer for members whose answers are slow.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HeatPlan {

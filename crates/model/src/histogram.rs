@@ -251,7 +251,12 @@ impl LatencyHistogram {
     /// nanoseconds.
     pub fn encoded(&self) -> String {
         // Writing into memory does not fail.
-        encode(&self.0.dense()).unwrap_or_default()
+        self.encode().unwrap_or_default()
+    }
+
+    /// The same text for equal histograms, however they are kept: the encoding names the range of the counters.
+    fn encode(&self) -> Result<String, V2DeflateSerializeError> {
+        encode(&filled(&self.0.sparse()))
     }
 
     /// Adds another histogram's latencies.
@@ -318,7 +323,7 @@ impl CountHistogram {
 
 impl Serialize for LatencyHistogram {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&encode(&self.0.dense()).map_err(S::Error::custom)?)
+        serializer.serialize_str(&self.encode().map_err(S::Error::custom)?)
     }
 }
 
@@ -506,6 +511,7 @@ mod tests {
         }
         let mut compact = histogram.compact();
         assert_eq!(compact, histogram);
+        assert_eq!(compact.encoded(), histogram.encoded());
         let Counts::Sparse(counts) = &compact.0 else {
             panic!("kept with all its counters: {compact:?}")
         };

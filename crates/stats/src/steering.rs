@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use deadheat_model::{
+    HeatRecord,
     heat::{Role, Rounds},
     heats::{
         Control, EndReason, MAX_OF_EXPECTED, MIN_HEATS, MeasuredHeat, NextHeat, Plan, PlannedLoad,
@@ -93,6 +94,8 @@ struct LoadSoFar<'a> {
     at: LoadAt<'a>,
     index: usize,
     record: &'a SessionRecord,
+    /// The heats that count.
+    heats: Vec<&'a HeatRecord>,
     /// The stacks that can take part in another heat.
     ready: Vec<usize>,
 }
@@ -101,8 +104,9 @@ impl<'a> LoadSoFar<'a> {
     fn new(record: &'a SessionRecord, index: usize) -> Self {
         let at = LoadAt::new(record, index, settings(&record.header.plan));
         let load = &record.header.plan.loads[index];
+        let heats: Vec<&HeatRecord> = record.complete_heats(index).collect();
         let may_run = |number: &usize| {
-            let failures = recorded::failures(record.complete_heats(index), |member| {
+            let failures = recorded::failures(heats.iter().copied(), |member| {
                 load.number(member) == Some(*number)
             });
             failures < FAILURES
@@ -112,6 +116,7 @@ impl<'a> LoadSoFar<'a> {
             at,
             index,
             record,
+            heats,
             ready,
         }
     }
@@ -190,8 +195,8 @@ impl<'a> LoadSoFar<'a> {
                 .collect(),
         };
         let history: Vec<Vec<usize>> = self
-            .record
-            .complete_heats(self.index)
+            .heats
+            .iter()
             .map(|heat| {
                 let members = heat.members.iter();
                 let numbers = members.filter_map(|member| load.number(member));

@@ -187,7 +187,15 @@ impl HeatProgress {
         let at = LoadAt::new(record, load, settings(&record.header.plan));
         self.leaders = leaders(&at);
         let mut lines = Vec::new();
-        if !output::draws_progress() && ended.is_complete() {
+        let mut disturbed = record.disturbed_heats(load);
+        let disturbance = disturbed.find(|(heat, _)| heat.heat == ended.heat.heat);
+        if let Some((_, share)) = disturbance {
+            lines.push(format!(
+                "{}: does not count, because other programs took {} of the CPU time or more",
+                self.heat,
+                figure::short_percent(share)
+            ));
+        } else if !output::draws_progress() && ended.is_complete() {
             lines.push(summary(&self.heat, ended, &self.leaders.join(", ")));
         }
         lines.extend(expected(record, ended));

@@ -36,6 +36,7 @@ pub(super) fn find(record: &SessionRecord, loads: &[LoadStandings]) -> Vec<Warni
     warnings.extend(found.twin_differs());
     warnings.extend(found.unfair_to_budgets());
     warnings.extend(found.imprecise());
+    warnings.extend(found.disturbed_heats());
     warnings.extend(found.disturbed());
     warnings.extend(found.failed_heats());
     warnings.extend(found.generator_limited());
@@ -149,13 +150,36 @@ impl WarningInputs<'_> {
         )
     }
 
+    /// Heats that do not count because they were disturbed from beginning to end.
+    fn disturbed_heats(&self) -> Option<Warning> {
+        let loads = 0..self.record.header.plan.loads.len();
+        let disturbed = loads.flat_map(|load| self.record.disturbed_heats(load));
+        let disturbed: Vec<(u32, f64)> =
+            disturbed.map(|(heat, share)| (heat.heat, share)).collect();
+        let heats: BTreeSet<u32> = disturbed.iter().map(|(heat, _)| *heat).collect();
+        let most = disturbed.iter().map(|(_, share)| *share).reduce(f64::max)?;
+        let verb = if heats.len() == 1 { "does" } else { "do" };
+        let sentence = format!(
+            "{} {verb} not count, because other programs or the hypervisor took {} of the CPU time or more.",
+            counted(heats.len(), "heat"),
+            short_percent(most)
+        );
+        Some(
+            doubt("disturbed-heats", sentence)
+                .with("heats", heats.into_iter().collect::<Vec<u32>>())
+                .with("share", most)
+                .advice("Leave the machine alone while it measures."),
+        )
+    }
+
     /// CPU time that the hypervisor and other programs took from server and generator, in counted slices.
     fn disturbed(&self) -> Vec<Warning> {
         let record = self.record;
         let cpus = record.header.plan.pinning.cpus().len().max(1) as f64;
         let (mut all, mut steal, mut others) = (0.0, 0.0, 0.0);
-        let heats = record.heats.iter().filter(|one| one.is_complete());
-        let slices = heats.flat_map(|one| one.heat.rounds.iter().flatten());
+        let loads = 0..record.header.plan.loads.len();
+        let heats = loads.flat_map(|load| record.complete_heats(load));
+        let slices = heats.flat_map(|heat| heat.rounds.iter().flatten());
         for slice in slices {
             let Some(noise) = slice.noise else { continue };
             let member = slice.cpu.map_or(0.0, |cpu| cpu.seconds);

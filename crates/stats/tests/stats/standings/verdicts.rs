@@ -161,3 +161,62 @@ fn what_is_always_taken_leaves_no_round_out() {
     };
     assert_eq!(counted(&before), counted(&after));
 }
+
+/// No round of such a heat differs from the others. Where most heats are like that, as with a database that Deadheat did not
+/// start, all count.
+#[test]
+fn heats_that_another_program_disturbs_from_beginning_to_end_do_not_count() {
+    let before = steered(&quiet(&[1.0, 1.1, 1.3]), 1);
+    let ended = before.complete_heats(0).count();
+    let disturbed = |heats: usize| {
+        let mut record = before.clone();
+        let own = record
+            .heats
+            .iter_mut()
+            .filter(|one| one.load == 0)
+            .take(heats);
+        for slice in own.flat_map(|one| one.heat.rounds.iter_mut().flatten()) {
+            // A sixth of two CPUs. The first stack suffers most.
+            slice.noise.as_mut().unwrap().busy_seconds += 2.0 * slice.window.as_secs_f64() / 6.0;
+            slice.tally.succeeded = slice.tally.succeeded * 2 / (3 + u64::from(slice.member == 0));
+        }
+        record
+    };
+    let found = standings(&disturbed(ended / 2));
+    assert_eq!(found.loads[0].heats as usize, ended - ended / 2);
+    let warning = found
+        .warnings
+        .iter()
+        .find(|one| one.id == "disturbed-heats");
+    let warning = warning.unwrap_or_else(|| panic!("{:?}", found.warnings));
+    assert_eq!(
+        warning.evidence["heats"].as_array().unwrap().len(),
+        ended / 2
+    );
+    let spread = |found: &Standings| {
+        found.loads[0].tables[0]
+            .rows
+            .iter()
+            .filter_map(|row| row.spread)
+            .fold(0.0, f64::max)
+    };
+    assert!(spread(&found) < 2.0 * spread(&standings(&before)));
+    let all = standings(&disturbed(ended / 2 + 1));
+    assert_eq!(all.loads[0].heats as usize, ended);
+    assert!(all.warnings.iter().all(|one| one.id != "disturbed-heats"));
+    assert!(spread(&all) > 2.0 * spread(&found));
+}
+
+/// What a server started outside its process tree takes is nobody's but its own.
+#[test]
+fn what_is_taken_in_the_turns_of_one_member_disturbs_no_heat() {
+    let mut record = steered(&quiet(&[1.0, 1.1, 1.3]), 1);
+    let ended = record.complete_heats(0).count();
+    let heats = record.heats.iter_mut().take(ended / 2);
+    for slice in heats.flat_map(|one| one.heat.rounds.iter_mut().flatten()) {
+        if slice.member == 1 {
+            slice.noise.as_mut().unwrap().busy_seconds += slice.window.as_secs_f64();
+        }
+    }
+    assert_eq!(standings(&record).loads[0].heats as usize, ended);
+}
