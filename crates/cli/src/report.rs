@@ -40,10 +40,16 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, CommandFailure> {
         Some(path) => path.clone(),
         None => newest()?,
     };
-    let shown = if session.is_file() {
-        of_file(&session, args, sink)
-    } else {
+    if !session.exists() {
+        return Err(CommandFailure::usage(format!(
+            "{} does not exist; name the folder of a session, the JSON of a load, or a file with reports of other tools",
+            session.display()
+        )));
+    }
+    let shown = if session.is_dir() {
         of_folder(&session, args, sink)
+    } else {
+        of_file(&session, args, sink)
     };
     shown.map(|()| Exit::Fine)
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::slice::{
     CpuUsed, FreezeTimes, GeneratorUse, PerConnection, SliceFlag, SliceNoise, SliceRecord,
-    is_suspended, quiet_rounds,
+    TAKEN_FROM_HEAT, is_suspended, quiet_rounds,
 };
 use crate::{
     LatencyHistogram, TargetId, Wait, machine::CpuSource, observation::GroupSeen,
@@ -56,10 +56,16 @@ pub struct HeatRecord {
 }
 
 impl HeatRecord {
-    /// If other programs or the hypervisor disturbed the heat from beginning to end, the minimum share (0 to 1) of the CPUs
-    /// of server and generator that they took.
+    /// If other programs disturbed the heat from beginning to end, the minimum share (0 to 1) of the CPUs of server and
+    /// generator that they took.
     pub fn disturbance(&self) -> Option<f64> {
         slice::disturbance(&self.rounds)
+    }
+
+    /// The minimum share (0 to 1) of the CPUs of server and generator that other programs took in its quiet rounds; `None`
+    /// if it is not known.
+    pub fn taken_share(&self) -> Option<f64> {
+        slice::taken_from_heat(&self.rounds)
     }
 }
 
@@ -436,6 +442,9 @@ pub enum HeatEnd {
     Interrupted,
     /// No member was left to measure.
     Deserted,
+    /// All rounds were measured, and count for nothing: other programs disturbed the heat from beginning to end
+    /// ([`HeatRecord::disturbance`]).
+    Disturbed,
 }
 
 #[cfg(test)]

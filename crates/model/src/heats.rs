@@ -416,9 +416,9 @@ pub struct MeasuredHeat {
 }
 
 impl MeasuredHeat {
-    /// Whether the heat ran to its end. A heat that the user interrupted does not count, and is repeated.
+    /// Whether the heat ran to its end and counts. One that the user interrupted or another program disturbed is repeated.
     pub fn is_complete(&self) -> bool {
-        self.heat.end != HeatEnd::Interrupted
+        !matches!(self.heat.end, HeatEnd::Interrupted | HeatEnd::Disturbed)
     }
 }
 
@@ -461,41 +461,17 @@ impl SessionRecord {
         self.heats.last().map_or(0, |last| last.heat.heat + 1)
     }
 
-    /// The number of heats that ran to their end.
+    /// The number of heats that count.
     pub fn complete(&self) -> usize {
         let complete = self.heats.iter().filter(|one| one.is_complete());
         let numbers: BTreeSet<u32> = complete.map(|one| one.heat.heat).collect();
         numbers.len()
     }
 
-    /// The heats of the load with this index that count, in their order: those that ran to their end, without
-    /// [disturbed ones](Self::disturbed_heats).
+    /// The heats of the load with this index that count, in their order.
     pub fn complete_heats(&self, load: usize) -> impl Iterator<Item = &HeatRecord> + Clone {
-        let disturbed: BTreeSet<u32> = self
-            .disturbed_heats(load)
-            .map(|(heat, _)| heat.heat)
-            .collect();
-        self.ended_heats(load)
-            .filter(move |heat| !disturbed.contains(&heat.heat))
-    }
-
-    /// The heats of the load that ran to their end, and do not count because other programs or the hypervisor
-    /// [disturbed](HeatRecord::disturbance) them from beginning to end, each with the share that these took. If more than
-    /// half of the heats are disturbed, that is normal for this machine, and all count.
-    pub fn disturbed_heats(&self, load: usize) -> impl Iterator<Item = (&HeatRecord, f64)> {
-        let disturbed = self
-            .ended_heats(load)
-            .filter_map(|heat| Some((heat, heat.disturbance()?)));
-        let mut disturbed: Vec<(&HeatRecord, f64)> = disturbed.collect();
-        if 2 * disturbed.len() > self.ended_heats(load).count() {
-            disturbed.clear();
-        }
-        disturbed.into_iter()
-    }
-
-    fn ended_heats(&self, load: usize) -> impl Iterator<Item = &HeatRecord> + Clone {
-        let ended = self.heats.iter().filter(|one| one.is_complete());
-        let own = ended.filter(move |one| one.load as usize == load);
+        let complete = self.heats.iter().filter(|one| one.is_complete());
+        let own = complete.filter(move |one| one.load as usize == load);
         own.map(|one| &one.heat)
     }
 }

@@ -299,13 +299,18 @@ impl Record for CapacityRecord {
         check_spec(&self.spec)?;
         within("the precision", self.declared.precision, 1e-6, 1.0)?;
         let rates = self.probes.iter().map(|probe| probe.per_second);
-        for rate in rates.chain([
-            self.burst.per_second,
-            self.burst.least_per_second,
-            self.burst.most_per_second,
-        ]) {
+        for rate in rates.chain([self.burst.per_second]) {
             within("a rate", rate, 0.0, 1e12)?;
         }
+        // The search multiplies them.
+        let (least, most) = (self.burst.least_per_second, self.burst.most_per_second);
+        within("the lowest rate", least, 1e-6, 1e12)?;
+        within("the highest rate", most, least, 1e12)?;
+        let mut values = self.probes.iter().map(|probe| probe.values.len());
+        fail_if(
+            values.any(|values| values != self.conditions.len()),
+            "a trial does not have a value for each condition",
+        )?;
         let observations = self.probes.iter().map(|probe| &probe.observation);
         for found in observations.chain([&self.burst.observation]) {
             check_observation(found)?;

@@ -103,14 +103,14 @@ impl Trend {
     }
 
     /// The change from the start in words, with these for what rose from nothing, fell and rose: "fell by 34 % over the
-    /// measurement (± 4 % standard error)".
+    /// measurement (± 4 % standard error)". What more than doubled began so low that the ratio is not known well.
     pub fn in_words(&self, [from_nothing, fell, rose]: [&str; 3]) -> String {
-        let change = match self.since_start() {
-            None => from_nothing.to_owned(),
-            Some((by, _)) if by < 0.0 => format!("{fell}{}", percent(-by)),
-            Some((by, _)) => format!("{rose}{}", percent(by)),
+        let (change, error) = match self.since_start() {
+            None => (from_nothing.to_owned(), None),
+            Some((by, _)) if by > 1.0 => (format!("{rose}more than {}", percent(1.0)), None),
+            Some((by, error)) if by < 0.0 => (format!("{fell}{}", percent(-by)), error),
+            Some((by, error)) => (format!("{rose}{}", percent(by)), error),
         };
-        let error = self.since_start().and_then(|(_, error)| error);
         let error = error.map_or(String::new(), |error| {
             format!(" (± {} standard error)", percent(error))
         });

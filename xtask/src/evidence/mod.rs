@@ -2,6 +2,7 @@
 //! records under docs/evidence/, and docs/evidence/README.md is made from these records alone. So are the reports of
 //! docs/results from the records there.
 
+mod disturbed;
 mod find;
 mod lead_in;
 mod records;
@@ -158,6 +159,15 @@ fn page(rows: &[Row], deadheat: &std::path::Path) -> Result<String, String> {
              more). So more rounds lead in such a stack."
         ),
         lead_in::table(&results::folder().join(LED_IN_BY_ONE))?,
+    );
+    page += &format!(
+        "\n## disturbed-heats\n\n{}\n\n{}\nFrom all sessions in this folder and in [results](../results/README.md).\n",
+        wrapped(
+            "A heat does not count if other programs took more than 5 % of the CPUs of server and generator from its beginning \
+             to its end. This is what they took in all heats that are kept, of which those that count for less than five seconds \
+             are not judged."
+        ),
+        disturbed::table()?,
     );
     for row in rows {
         let Some(kept) = Kept::new(row)? else {

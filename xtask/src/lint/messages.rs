@@ -102,7 +102,7 @@ const HABITS_OF_MESSAGES: [Habit; 10] = [
     Habit {
         pattern: r"\blooks?\b",
         instead: "see, check, checkpoint or trial",
-        ceiling: 9,
+        ceiling: 0,
     },
     Habit {
         pattern: r", so that\b",

@@ -7,7 +7,7 @@ use deadheat_model::{
     Event, TargetId,
     event::HeatStep,
     figure::{self, about, counted, rough_percent},
-    heat::Rounds,
+    heat::{HeatEnd, Rounds},
     heats::{Control, MeasuredHeat, NextHeat, Plan, SessionHeader, SessionRecord},
 };
 use deadheat_shell::output;
@@ -187,11 +187,10 @@ impl HeatProgress {
         let at = LoadAt::new(record, load, settings(&record.header.plan));
         self.leaders = leaders(&at);
         let mut lines = Vec::new();
-        let mut disturbed = record.disturbed_heats(load);
-        let disturbance = disturbed.find(|(heat, _)| heat.heat == ended.heat.heat);
-        if let Some((_, share)) = disturbance {
+        if ended.heat.end == HeatEnd::Disturbed {
+            let share = ended.heat.disturbance().unwrap_or_default();
             lines.push(format!(
-                "{}: does not count, because other programs took {} of the CPU time or more",
+                "{}: does not count, because other programs took at least {} of the CPU time",
                 self.heat,
                 figure::short_percent(share)
             ));

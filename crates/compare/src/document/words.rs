@@ -328,7 +328,7 @@ const fn ended(ended: Ended) -> &'static str {
              of the error was spent at its end."
         }
         Ended::Interrupted => {
-            "It was interrupted. That is no checkpoint: whoever interrupts may have seen the figures."
+            "It was interrupted. That is not a checkpoint: whoever interrupts may have seen the figures."
         }
         Ended::Lost => {
             "It did not come to its end: a host was lost, or Deadheat was killed or is still measuring."

@@ -97,7 +97,8 @@ impl Looks {
             let budget = args.heat.budget.unwrap_or(BUDGET);
             // Only heats that fit even if they take longer than planned count here.
             if turn.within(budget.div_f64(SPARE)) < MIN_BEFORE_A_LOOK {
-                let what = format!("a verdict needs about {MIN_HEATS}");
+                let what =
+                    format!("a verdict needs {MIN_BEFORE_A_LOOK}, and a dead heat {MIN_HEATS}");
                 return Err(short(budget, MIN_BEFORE_A_LOOK, &what));
             }
             let design =

@@ -253,31 +253,37 @@ pub fn quiet_rounds(rounds: &[Vec<SliceRecord>]) -> Vec<bool> {
         .collect()
 }
 
-/// A heat is disturbed if the hypervisor and other programs took more than this share (0 to 1) of the CPUs of server and
-/// generator in its quiet rounds. In 1,300 recorded heats it was 0.03 at most, and 0.065 to 0.18 in eight in which another
-/// program ran all the time.
-const TAKEN_FROM_HEAT: f64 = 0.05;
+/// A heat is disturbed if other programs took more than this share (0 to 1) of the CPUs of server and generator in its quiet
+/// rounds (docs/evidence, `disturbed-heats`).
+pub const TAKEN_FROM_HEAT: f64 = 0.05;
 /// The counted time that a heat needs to be judged. The kernel's ticks of 10 ms are small against it.
 const JUDGED_FROM: Duration = Duration::from_secs(5);
 
-/// If a heat was disturbed from beginning to end, the minimum share (0 to 1) of the CPUs of server and generator that the
-/// hypervisor and other programs took. No round of it differs from the others, so [`quiet_rounds`] finds nothing.
+/// If a heat was disturbed from beginning to end, the minimum share (0 to 1) of the CPUs of server and generator that other
+/// programs took. No round of it differs from the others, so [`quiet_rounds`] finds nothing.
 ///
 /// It is the share of the less disturbed half of the members: another program disturbs all of them, and a process that a
 /// server started outside its tree disturbs one.
 pub(crate) fn disturbance(rounds: &[Vec<SliceRecord>]) -> Option<f64> {
+    let windows = rounds.iter().flatten().map(|slice| slice.window);
+    if windows.sum::<Duration>() < JUDGED_FROM {
+        return None;
+    }
+    let is_disturbed = |share: &f64| *share > TAKEN_FROM_HEAT;
     // Most heats need no more than this.
-    taken_over(rounds.iter())?;
-    let quiet = quiet_rounds(rounds);
-    taken_over(
-        rounds
-            .iter()
-            .zip(quiet)
-            .filter_map(|(round, is_quiet)| is_quiet.then_some(round)),
-    )
+    taken_over(rounds.iter()).filter(is_disturbed)?;
+    taken_from_heat(rounds).filter(is_disturbed)
 }
 
-/// What was taken over these rounds, in the less disturbed half of the members, if it is more than [`TAKEN_FROM_HEAT`].
+/// The minimum share (0 to 1) of the CPUs of server and generator that other programs took in the quiet rounds of a heat;
+/// `None` if it is not known.
+pub(crate) fn taken_from_heat(rounds: &[Vec<SliceRecord>]) -> Option<f64> {
+    let quiet = quiet_rounds(rounds);
+    let rounds = rounds.iter().zip(quiet);
+    taken_over(rounds.filter_map(|(round, is_quiet)| is_quiet.then_some(round)))
+}
+
+/// What other programs took over these rounds, in the less disturbed half of the members.
 fn taken_over<'r>(rounds: impl Iterator<Item = &'r Vec<SliceRecord>>) -> Option<f64> {
     let mut members: Vec<(SliceNoise, Duration, f64)> = Vec::new();
     for slice in rounds.flatten() {
@@ -287,7 +293,6 @@ fn taken_over<'r>(rounds: impl Iterator<Item = &'r Vec<SliceRecord>>) -> Option<
         let place = slice.member as usize;
         members.resize(members.len().max(place + 1), Default::default());
         let (sum, window, used) = &mut members[place];
-        sum.steal_seconds += noise.steal_seconds;
         sum.busy_seconds += noise.busy_seconds;
         sum.interrupt_seconds += noise.interrupt_seconds;
         sum.own_seconds += noise.own_seconds;
@@ -296,14 +301,13 @@ fn taken_over<'r>(rounds: impl Iterator<Item = &'r Vec<SliceRecord>>) -> Option<
         *used += cpu.seconds;
     }
     let known = || members.iter().filter(|(_, window, _)| !window.is_zero());
-    if known().map(|(_, window, _)| *window).sum::<Duration>() < JUDGED_FROM {
-        return None;
-    }
-    let shares = known().map(|(noise, window, used)| noise.taken_share(*window, *used));
+    let shares = known().map(|(noise, window, used)| {
+        let all = f64::from(noise.cpus) * window.as_secs_f64();
+        noise.others(*used).0.max(0.0) / all
+    });
     let mut shares: Vec<f64> = shares.collect();
     shares.sort_by(f64::total_cmp);
-    let share = *shares.get((shares.len() - 1) / 2)?;
-    (share > TAKEN_FROM_HEAT).then_some(share)
+    shares.get(shares.len().checked_sub(1)? / 2).copied()
 }
 
 /// The share of the CPUs of server and generator that the hypervisor and other programs took (0 to 1).

@@ -168,3 +168,37 @@ fn a_heat_is_read_back_and_small() {
     // Seven members and twenty rounds.
     assert!(json.len() < 500_000, "{} bytes", json.len());
 }
+
+/// Rounds of three members, in whose slices this many CPU seconds of other programs are added.
+fn rounds(count: u32, taken: [f64; 3]) -> Vec<Vec<SliceRecord>> {
+    let slice = |round: u32, member: u32| {
+        let mut slice = slice(member, round);
+        let (noise, cpu) = (slice.noise.as_mut().unwrap(), slice.cpu.unwrap());
+        noise.busy_seconds = noise.own_seconds + cpu.seconds + taken[member as usize];
+        // Counted as part of processes as well.
+        noise.interrupt_seconds = 0.01;
+        slice
+    };
+    let round = |round: u32| (0..3).map(|member| slice(round, member)).collect();
+    (0..count).map(round).collect()
+}
+
+#[test]
+fn a_heat_is_disturbed_by_what_takes_cpu_time_from_most_members_all_the_time() {
+    // A slice has two CPUs for a tenth of a second.
+    let share = |count, taken| slice::disturbance(&rounds(count, taken));
+    let found = share(20, [0.05; 3]).unwrap();
+    assert!((found - 0.2).abs() < 1e-9, "{found}");
+    assert_eq!(share(20, [0.015; 3]), None);
+    // What one server started outside its tree, and too short a time to say.
+    assert_eq!(share(20, [0.0, 0.1, 0.0]), None);
+    assert_eq!(share(16, [0.05; 3]), None);
+    // A disturbance of single rounds leaves them out, and not the heat.
+    let mut some = rounds(20, [0.0; 3]);
+    some.splice(..6, rounds(6, [0.1; 3]));
+    assert_eq!(slice::disturbance(&some), None);
+    assert_eq!(
+        quiet_rounds(&some).iter().filter(|quiet| !**quiet).count(),
+        6
+    );
+}

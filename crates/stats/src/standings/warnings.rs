@@ -1,10 +1,11 @@
 //! Warnings and notes about a session's figures: each check has a threshold and a sentence.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_model::{
     Wait,
     figure::{counted, list, seconds, short_percent, some, some_of},
+    heat::HeatEnd,
     heat::{Freezing, LONGEST_GAP},
     heats::SessionRecord,
     observation::TRANSPORT_FAILURES,
@@ -152,22 +153,21 @@ impl WarningInputs<'_> {
 
     /// Heats that do not count because they were disturbed from beginning to end.
     fn disturbed_heats(&self) -> Option<Warning> {
-        let loads = 0..self.record.header.plan.loads.len();
-        let disturbed = loads.flat_map(|load| self.record.disturbed_heats(load));
-        let disturbed: Vec<(u32, f64)> =
-            disturbed.map(|(heat, share)| (heat.heat, share)).collect();
-        let heats: BTreeSet<u32> = disturbed.iter().map(|(heat, _)| *heat).collect();
-        let most = disturbed.iter().map(|(_, share)| *share).reduce(f64::max)?;
-        let verb = if heats.len() == 1 { "does" } else { "do" };
+        let heats = self.record.heats.iter().map(|one| &one.heat);
+        let disturbed = heats.filter(|heat| heat.end == HeatEnd::Disturbed);
+        let disturbed = disturbed.filter_map(|heat| Some((heat.heat, heat.disturbance()?)));
+        let disturbed: BTreeMap<u32, f64> = disturbed.collect();
+        let least = disturbed.values().copied().reduce(f64::min)?;
+        let verb = if disturbed.len() == 1 { "does" } else { "do" };
         let sentence = format!(
-            "{} {verb} not count, because other programs or the hypervisor took {} of the CPU time or more.",
-            counted(heats.len(), "heat"),
-            short_percent(most)
+            "{} {verb} not count, because other programs took at least {} of the CPU time from beginning to end.",
+            counted(disturbed.len(), "heat"),
+            short_percent(least)
         );
         Some(
             doubt("disturbed-heats", sentence)
-                .with("heats", heats.into_iter().collect::<Vec<u32>>())
-                .with("share", most)
+                .with("heats", disturbed.into_keys().collect::<Vec<u32>>())
+                .with("share", least)
                 .advice("Leave the machine alone while it measures."),
         )
     }
@@ -177,9 +177,8 @@ impl WarningInputs<'_> {
         let record = self.record;
         let cpus = record.header.plan.pinning.cpus().len().max(1) as f64;
         let (mut all, mut steal, mut others) = (0.0, 0.0, 0.0);
-        let loads = 0..record.header.plan.loads.len();
-        let heats = loads.flat_map(|load| record.complete_heats(load));
-        let slices = heats.flat_map(|heat| heat.rounds.iter().flatten());
+        let heats = record.heats.iter().filter(|one| one.is_complete());
+        let slices = heats.flat_map(|one| one.heat.rounds.iter().flatten());
         for slice in slices {
             let Some(noise) = slice.noise else { continue };
             let member = slice.cpu.map_or(0.0, |cpu| cpu.seconds);

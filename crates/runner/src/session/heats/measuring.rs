@@ -126,7 +126,12 @@ impl Measuring<'_> {
             heat: number,
             next: next.clone(),
         });
-        let parts = self.run(number, next)?;
+        let mut parts = self.run(number, next)?;
+        for (load, heat) in &mut parts {
+            if self.is_disturbed(*load, heat) {
+                heat.end = HeatEnd::Disturbed;
+            }
+        }
         let how = parts
             .first()
             .map(|(_, heat)| (heat.end, heat.lost.is_some()));
@@ -142,6 +147,20 @@ impl Measuring<'_> {
             self.record.heats.push(*heat);
         }
         Ok(how.unwrap_or((HeatEnd::Deserted, false)))
+    }
+
+    /// Whether this heat at a load is repeated because other programs disturbed it. Two sides of a comparison have their
+    /// turns in each second, and their ratio is judged heat by heat.
+    fn is_disturbed(&self, load: usize, heat: &HeatRecord) -> bool {
+        let budget = self.record.header.plan.budget_seconds;
+        let left = budget.map(|budget| budget - (spent(&self.record) + heat.wall).as_secs_f64());
+        let own = self
+            .record
+            .heats
+            .iter()
+            .filter(|one| one.load as usize == load);
+        let disturbed = own.map(|one| one.heat.disturbance().is_some());
+        self.options.comparison.is_none() && is_repeated(heat, disturbed, left)
     }
 
     /// Runs a heat: the load whose turn it is, and those that are measured with it, each with its place in the plan.
@@ -266,6 +285,24 @@ fn seats(kept: &KeptServers, participants: &[HeatMember]) -> Vec<usize> {
     let mut free = (0..).filter(|seat| !own.contains(&Some(*seat)));
     let seats = own.iter().map(|seat| seat.or_else(|| free.next()));
     seats.flatten().collect()
+}
+
+/// Whether a heat does not count, and is repeated, because other programs disturbed it from beginning to end. It counts if most
+/// heats so far were like that (`disturbed` has them), which is then normal for this machine, or the work of a database that
+/// Deadheat did not start; if a member failed, which no other program does; and if the time that is left, in seconds, is too
+/// short for another one. This is decided once, so that each checkpoint is judged once.
+fn is_repeated(
+    heat: &HeatRecord,
+    disturbed: impl Iterator<Item = bool> + Clone,
+    left: Option<f64>,
+) -> bool {
+    let before = disturbed.clone().count();
+    let disturbed = disturbed.filter(|is_disturbed| *is_disturbed).count();
+    heat.end == HeatEnd::Finished
+        && heat.disturbance().is_some()
+        && heat.members.iter().all(|member| member.failure.is_none())
+        && left.is_none_or(|left| left > heat.wall.as_secs_f64())
+        && 2 * (disturbed + 1) <= before + 1
 }
 
 /// How long all heats so far took together.
@@ -403,8 +440,53 @@ fn heat_members(
 
 #[cfg(test)]
 mod tests {
+    use deadheat_model::{
+        heat::{CpuUsed, SliceNoise},
+        session::Phase,
+    };
+
     use super::*;
-    use crate::session::fixtures::load;
+    use crate::session::fixtures::{self, load};
+
+    /// Six rounds of two members for a second each, in which other programs take this share of two CPUs.
+    fn heat_with(share: f64) -> HeatRecord {
+        let mut heat = fixtures::heat(&["a", "b"], &[[100, 100]; 6]);
+        for slice in heat.rounds.iter_mut().flatten() {
+            slice.cpu = Some(CpuUsed {
+                seconds: 0.5,
+                ..CpuUsed::default()
+            });
+            slice.noise = Some(SliceNoise {
+                busy_seconds: 0.5 + 2.0 * share,
+                cpus: 2,
+                ..SliceNoise::default()
+            });
+        }
+        heat
+    }
+
+    #[test]
+    fn a_disturbed_heat_is_repeated_unless_that_is_usual_or_there_is_no_time() {
+        let disturbed = heat_with(0.1);
+        let after = |heat: &HeatRecord, before: &[bool], left: Option<f64>| {
+            is_repeated(heat, before.iter().copied(), left)
+        };
+        assert!(after(&disturbed, &[false], None));
+        assert!(!after(&heat_with(0.04), &[false], None));
+        // Most heats are like that.
+        assert!(!after(&disturbed, &[], None));
+        assert!(!after(&disturbed, &[true, false], None));
+        assert!(after(&disturbed, &[true, false, false], None));
+        // It took a second.
+        assert!(after(&disturbed, &[false], Some(1.1)));
+        assert!(!after(&disturbed, &[false], Some(0.9)));
+        let mut failed = disturbed.clone();
+        failed.members[0].failure = Some(fixtures::failure(Phase::Load, Some(3)));
+        assert!(!after(&failed, &[false], None));
+        let mut interrupted = disturbed;
+        interrupted.end = HeatEnd::Interrupted;
+        assert!(!after(&interrupted, &[false], None));
+    }
 
     #[test]
     fn the_log_of_a_start_that_serves_several_loads_names_none_of_them() {
