@@ -149,10 +149,11 @@ impl Measuring<'_> {
         Ok(how.unwrap_or((HeatEnd::Deserted, false)))
     }
 
-    /// Whether this heat at a load is repeated because other programs disturbed it. Two sides of a comparison have their
-    /// turns in each second, and their ratio is judged heat by heat.
+    /// Whether this heat at a load is repeated because other programs disturbed it. Equal work has no heats of its own that
+    /// could be repeated. Two sides of a comparison have their turns in each second, and their ratio is judged heat by heat.
     fn is_disturbed(&self, load: usize, heat: &HeatRecord) -> bool {
-        let budget = self.record.header.plan.budget_seconds;
+        let plan = &self.record.header.plan;
+        let budget = plan.budget_seconds;
         let left = budget.map(|budget| budget - (spent(&self.record) + heat.wall).as_secs_f64());
         let own = self
             .record
@@ -160,7 +161,8 @@ impl Measuring<'_> {
             .iter()
             .filter(|one| one.load as usize == load);
         let disturbed = own.map(|one| one.heat.disturbance().is_some());
-        self.options.comparison.is_none() && is_repeated(heat, disturbed, left)
+        let may_be = self.options.comparison.is_none() && plan.loads[load].leads();
+        may_be && is_repeated(heat, disturbed, left)
     }
 
     /// Runs a heat: the load whose turn it is, and those that are measured with it, each with its place in the plan.
