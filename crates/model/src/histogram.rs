@@ -254,7 +254,8 @@ impl LatencyHistogram {
         self.encode().unwrap_or_default()
     }
 
-    /// The same text for equal histograms, however they are kept: the encoding names the range of the counters.
+    /// Equal histograms have the same text, dense or sparse. The encoding contains the range of the counters, so both are
+    /// encoded from counters of the same range.
     fn encode(&self) -> Result<String, V2DeflateSerializeError> {
         encode(&filled(&self.0.sparse()))
     }

@@ -301,10 +301,8 @@ fn taken_over<'r>(rounds: impl Iterator<Item = &'r Vec<SliceRecord>>) -> Option<
         *used += cpu.seconds;
     }
     let known = || members.iter().filter(|(_, window, _)| !window.is_zero());
-    let shares = known().map(|(noise, window, used)| {
-        let all = f64::from(noise.cpus) * window.as_secs_f64();
-        noise.others(*used).0.max(0.0) / all
-    });
+    // The sums are without what the hypervisor took.
+    let shares = known().map(|(noise, window, used)| noise.taken_share(*window, *used));
     let mut shares: Vec<f64> = shares.collect();
     shares.sort_by(f64::total_cmp);
     shares.get(shares.len().checked_sub(1)? / 2).copied()

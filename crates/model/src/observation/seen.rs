@@ -1,5 +1,5 @@
-//! Detailed results of a load: TLS, groups of exchanges, addresses, cookies, events, waits, and the time of counted
-//! requests.
+//! Detailed results of a load: TLS, open loops, groups of exchanges, addresses, cookies, events, waits, and the time of
+//! counted requests.
 
 use std::time::Duration;
 
@@ -320,5 +320,52 @@ impl UnmadeConnections {
         self.proxy += other.proxy;
         self.tls += other.tls;
         self.settings += other.settings;
+    }
+}
+
+/// Results that only an open loop has.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OpenLoop {
+    /// Requests whose intended start lay in the measurement.
+    pub offered: u64,
+    /// Requests that were due when the measurement ended, but had not been sent: they waited for a connection, or the
+    /// generator was late.
+    pub unsent: u64,
+    /// How long the oldest of them had waited.
+    #[serde(rename = "oldest_unsent_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
+    pub oldest_unsent: Duration,
+    /// The time from the intended start of the oldest request in flight to the measurement's end.
+    #[serde(rename = "oldest_in_flight_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
+    pub oldest_in_flight: Duration,
+    /// Response time (end − intended start) of the measurement's requests whose verified answers came in it.
+    pub response_time: LatencyHistogram,
+    /// The generator's own delay: from a request's intended start until the generator noticed that it was due.
+    pub send_lag: LatencyHistogram,
+    /// How long a request waited for a free connection after that. Response time = send lag + connection wait +
+    /// service time.
+    pub connection_wait: LatencyHistogram,
+}
+
+impl OpenLoop {
+    /// A copy in as little memory as possible.
+    pub fn compact(&self) -> Self {
+        Self {
+            response_time: self.response_time.compact(),
+            send_lag: self.send_lag.compact(),
+            connection_wait: self.connection_wait.compact(),
+            ..*self
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.offered += other.offered;
+        self.unsent += other.unsent;
+        self.oldest_unsent = self.oldest_unsent.max(other.oldest_unsent);
+        self.oldest_in_flight = self.oldest_in_flight.max(other.oldest_in_flight);
+        self.response_time.merge(&other.response_time);
+        self.send_lag.merge(&other.send_lag);
+        self.connection_wait.merge(&other.connection_wait);
     }
 }
