@@ -3,11 +3,12 @@
 
 use std::time::Duration;
 
+use deadheat_document::text::wrap;
 use deadheat_model::{
     Event, TargetId, figure,
     session::{TargetState, WorkloadFailure},
 };
-use deadheat_shell::output;
+use deadheat_shell::{data::COLUMNS, output};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// How often the line is drawn anew: seldom, because heats are measured meanwhile.
@@ -48,6 +49,17 @@ fn fitting(parts: &[String], width: usize) -> String {
         }
     }
     text
+}
+
+/// The columns of lines for a person: those of the terminal, or of a text file without one.
+pub(crate) fn columns() -> usize {
+    output::terminal_size().map_or(COLUMNS, |(columns, _)| columns.into())
+}
+
+/// `text` in lines of at most `width` columns, with whole words.
+fn wrapped(text: &str, width: usize) -> String {
+    let width = width.saturating_sub(INDENT.len());
+    wrap(text, width, "", false).join(&format!("\n{INDENT}"))
 }
 
 /// Shows how far something is.
@@ -144,26 +156,24 @@ impl Progress {
 
     /// Shows lines next to the bar, and lines below it.
     pub(crate) fn say_lines(&self, parts: &[String], below: &[String]) {
-        let Some(bar) = &self.bar else {
-            tracing::debug!("{}", [parts, below].concat().join(BETWEEN));
-            return;
-        };
-        let columns = output::terminal_size().map_or(usize::MAX, |(columns, _)| columns.into());
+        tracing::debug!("{}", [parts, below].concat().join(BETWEEN));
+        let Some(bar) = &self.bar else { return };
+        let columns = columns();
         let taken = self.beside + bar.prefix().chars().count();
         let mut text = fitting(parts, columns.saturating_sub(taken));
         if !below.is_empty() {
             let below = fitting(below, columns.saturating_sub(INDENT.len() + 1));
             text = format!("{text}\n{INDENT}{below}");
         }
-        tracing::debug!("{text}");
         bar.set_message(text);
     }
 
     /// Prints a line that stays.
     pub fn line(&self, text: &str) {
+        let text = wrapped(text, columns());
         match &self.bar {
-            Some(bar) => bar.suspend(|| output::note(text)),
-            None => output::note(text),
+            Some(bar) => bar.suspend(|| output::note(&text)),
+            None => output::note(&text),
         }
     }
 
@@ -244,6 +254,18 @@ mod tests {
             assert_eq!(text, expected, "{width}");
             assert!(text.chars().count() <= width, "{text}");
         }
+    }
+
+    #[test]
+    fn a_line_of_a_heat_fits_its_width_and_keeps_its_words() {
+        let heat = "heat 12 · plaintext: 76 rounds in 10 s; so far rust-axum 71,200/s, go-nethttp 41,000/s, node-http 9,000/s";
+        for width in [80, 60, 40] {
+            let text = wrapped(heat, width);
+            let mut lines = text.lines();
+            assert!(lines.all(|line| line.chars().count() <= width), "{text}");
+            assert_eq!(text.replace(&format!("\n{INDENT}"), " "), heat);
+        }
+        assert_eq!(wrapped(heat, 200), heat);
     }
 
     #[test]

@@ -24,7 +24,7 @@ use serde::Serialize;
 use crate::{
     options::{PostgresArgs, SetupArgs},
     plan_text,
-    progress::Progress,
+    progress::{Progress, columns},
     select,
 };
 
@@ -54,8 +54,8 @@ pub fn setup(args: &SetupArgs) -> Result<Exit, CommandFailure> {
         work.plan.fetch.clear();
     }
     if args.dry_run {
-        if work.plan.is_empty() {
-            output::note("setup: nothing to do");
+        if let Some(why) = without_steps(&work.plan) {
+            output::note(why);
         }
         output::data(&work.plan.to_string())?;
         return Ok(Exit::Fine);
@@ -258,13 +258,19 @@ fn tell(progress: &SetupProgress<'_>) {
     }
 }
 
+/// What a plan without steps means; `None` for a plan with steps.
+fn without_steps(plan: &SetupPlan) -> Option<&'static str> {
+    let why = if plan.notes.is_empty() {
+        "setup: nothing to do"
+    } else {
+        "setup: nothing that it can do here; install the following yourself"
+    };
+    plan.is_empty().then_some(why)
+}
+
 /// What a setup is going to do, in a few lines. `--dry-run` has the commands.
 fn overview(plan: &SetupPlan) -> String {
-    let headline = match (plan.is_empty(), plan.notes.is_empty()) {
-        (true, true) => "setup: nothing to do",
-        (true, false) => "setup: nothing that it could do",
-        (false, _) => "Setup",
-    };
+    let headline = without_steps(plan).unwrap_or("Setup");
     let mut entries = Vec::new();
     if !plan.packages.is_empty() {
         let count = counted(plan.packages.len(), "Debian package");
@@ -354,8 +360,7 @@ impl MissingStacks {
                 None => causes.push((why, vec![name])),
             }
         }
-        let columns = output::terminal_size().map_or(usize::MAX, |(columns, _)| columns.into());
-        let columns = columns.saturating_sub(INDENT.len());
+        let columns = columns().saturating_sub(INDENT.len());
         let lines = causes.into_iter().map(|(why, names)| {
             let Unavailable { reason, remedy } = why;
             let what = format!("{}: UNAVAILABLE: {reason}", names.join(", "));
@@ -441,6 +446,14 @@ mod tests {
              Not installed by setup:\n    elixir-phoenix: no Hex"
         );
         assert_eq!(overview(&SetupPlan::default()), "setup: nothing to do");
+        plan.packages.clear();
+        plan.install = None;
+        plan.fetch.clear();
+        assert_eq!(
+            overview(&plan),
+            "setup: nothing that it can do here; install the following yourself\n\n\
+             Not installed by setup:\n    elixir-phoenix: no Hex"
+        );
     }
 
     #[test]

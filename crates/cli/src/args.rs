@@ -78,8 +78,8 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// The folder of a session or a search, the JSON of a load or a search, or a file with reports of other tools
-    /// [default: the newest session in `results/`]
+    /// The folder of a session or a search, the JSON of a load or a search (`-` is standard input), or a file with reports
+    /// of other tools [default: the newest session in `results/`]
     pub(crate) session: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) data: DataArgs<OfReport>,

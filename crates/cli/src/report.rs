@@ -25,7 +25,8 @@ use deadheat_shell::{
 use crate::args::ReportArgs;
 
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, CommandFailure> {
-    let sink = args.data.open_beside(args.session.as_deref())?;
+    let named = args.session.as_deref().map(file_of);
+    let sink = args.data.open_beside(named)?;
     if args.details && sink.format != Format::Text {
         return Err(CommandFailure::usage(
             "--details applies to text only; the other formats show everything",
@@ -36,8 +37,8 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, CommandFailure> {
             "--workload selects the contents of a card: it needs --format card",
         ));
     }
-    let session = match &args.session {
-        Some(path) => path.clone(),
+    let session = match named {
+        Some(path) => path.to_owned(),
         None => newest()?,
     };
     if !session.exists() {
@@ -52,6 +53,18 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, CommandFailure> {
         of_file(&session, args, sink)
     };
     shown.map(|()| Exit::Fine)
+}
+
+/// The file of standard input.
+const STANDARD_INPUT: &str = "/dev/stdin";
+
+/// The path that is read; `-` is standard input.
+fn file_of(typed: &Path) -> &Path {
+    if typed == Path::new("-") {
+        Path::new(STANDARD_INPUT)
+    } else {
+        typed
+    }
 }
 
 /// What a folder has: a session, or a search for a commit.
@@ -99,6 +112,11 @@ fn of_file(file: &Path, args: &ReportArgs, sink: Sink) -> Result<(), CommandFail
     }
     match its_folder(file) {
         Some(folder) => of_folder(folder, args, sink),
+        // A pipe cannot be read twice.
+        None if file == Path::new(STANDARD_INPUT) => Err(CommandFailure::usage(
+            "standard input has no record of Deadheat, such as `deadheat load --json` prints; `deadheat import -` reads \
+             reports of other tools",
+        )),
         None => of_another_tool(file, sink),
     }
 }

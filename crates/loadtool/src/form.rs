@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use deadheat_shell::file_errors::why_unreadable;
+
 /// What files are, by their extension. Anything else is sent as bytes of no known type.
 const TYPES: [(&str, &str); 17] = [
     ("css", "text/css"),
@@ -47,7 +49,7 @@ enum Content {
 
 /// A file of a field that cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[error("{name}=@{}: {error}", path.display())]
+#[error("{name}=@{}: {}", path.display(), why_unreadable(path, error))]
 pub(crate) struct FieldError {
     name: String,
     path: PathBuf,

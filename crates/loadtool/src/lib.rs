@@ -256,7 +256,7 @@ impl Generators {
             None
         } else {
             let launched = Agents::launch(&hosts.names, &hosts.launcher, &hosts.binary, &stop);
-            Some(launched.map_err(|error| messages::lost(typed, &error))?)
+            Some(launched.map_err(|error| messages::lost(typed, &error, &stop))?)
         };
         Ok(Self {
             agents,
@@ -281,7 +281,7 @@ impl Generators {
             }
             Some(agents) => {
                 let found = agents.load(spec, on_event, &self.stop);
-                found.map_err(|error| messages::lost(&self.typed, &error))?
+                found.map_err(|error| messages::lost(&self.typed, &error, &self.stop))?
             }
         };
         let mut record = LoadRecord {
@@ -369,7 +369,7 @@ fn conclude(record: &LoadRecord, thresholds: &[Threshold]) -> Exit {
     }
     if let Some(nothing) = messages::nothing(record) {
         output::error(&nothing);
-        return Exit::NoResult;
+        return messages::exit_without_result(record);
     }
     // Unless the user has said how many requests may fail.
     let judges_errors = thresholds.iter().any(Threshold::is_of_errors);

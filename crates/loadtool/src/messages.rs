@@ -1,5 +1,7 @@
 //! What is said after a load, beyond its report.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use deadheat_load::LoadError;
 use deadheat_model::{
     Failure, LoadRecord, LoadSpec,
@@ -7,7 +9,7 @@ use deadheat_model::{
     load::{Protocol, REDIRECTS, Tls, Trust},
 };
 use deadheat_runner::agent::AgentError;
-use deadheat_shell::exit::CommandFailure;
+use deadheat_shell::exit::{CommandFailure, Exit};
 
 use crate::document::{most_frequent, most_frequent_failure};
 
@@ -24,9 +26,23 @@ pub(crate) fn refused(typed: &str, error: &LoadError) -> CommandFailure {
     }
 }
 
-/// Why the load from other hosts is no measurement.
-pub(crate) fn lost(typed: &str, error: &AgentError) -> CommandFailure {
-    CommandFailure::no_result(format!("loading {typed}: {error}"))
+/// Why the load from other hosts is no measurement. `stop` is set after Ctrl-C.
+pub(crate) fn lost(typed: &str, error: &AgentError, stop: &AtomicBool) -> CommandFailure {
+    let message = format!("loading {typed}: {error}");
+    if stop.load(Ordering::SeqCst) {
+        CommandFailure::interrupted(message)
+    } else {
+        CommandFailure::no_result(message)
+    }
+}
+
+/// The exit status of a load without a valid answer. Ctrl-C is the reason if no request had ended by then.
+pub(crate) fn exit_without_result(record: &LoadRecord) -> Exit {
+    if record.interrupted && record.observation.measured.ended() == 0 {
+        Exit::Interrupted
+    } else {
+        Exit::NoResult
+    }
 }
 
 /// Why nothing was measured, if so: not one valid answer.
@@ -269,4 +285,56 @@ pub(crate) fn redirects(record: &LoadRecord) -> Option<String> {
         counted(all, "answer"),
         names.join(", "),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use deadheat_model::{Schedule, StopRule, load::Target, record::SCHEMA};
+
+    use super::*;
+
+    fn record(interrupted: bool) -> LoadRecord {
+        let closed = Schedule::Closed {
+            connections: 1,
+            ramp: Duration::ZERO,
+        };
+        let target = Target::plain("127.0.0.1:80".parse().unwrap());
+        LoadRecord {
+            schema: SCHEMA,
+            deadheat: String::new(),
+            started: String::new(),
+            url: "http://localhost/".to_owned(),
+            machine: Default::default(),
+            spec: LoadSpec::new(target, Vec::new(), closed, StopRule::Interrupt),
+            interrupted,
+            observation: Default::default(),
+            intervals: Vec::new(),
+            hosts: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_load_without_a_result_is_interrupted_only_if_that_is_why() {
+        assert_eq!(exit_without_result(&record(true)), Exit::Interrupted);
+        assert_eq!(exit_without_result(&record(false)), Exit::NoResult);
+        // Whatever would have come later: these requests failed.
+        let mut failing = record(true);
+        failing.observation.measured.failed[Failure::WrongStatus] = 1;
+        assert_eq!(exit_without_result(&failing), Exit::NoResult);
+    }
+
+    #[test]
+    fn a_host_that_is_lost_after_ctrl_c_is_no_failure_of_the_host() {
+        let error = AgentError {
+            host: "load1".to_owned(),
+            problem: "interrupted before it answered".to_owned(),
+        };
+        for (stopped, expected) in [(true, Exit::Interrupted), (false, Exit::NoResult)] {
+            let failure = lost("http://localhost/", &error, &AtomicBool::new(stopped));
+            assert_eq!(failure.exit(), expected);
+            assert!(failure.to_string().contains("host load1"), "{failure}");
+        }
+    }
 }

@@ -166,6 +166,9 @@ pub struct EndArgs {
     #[arg(short, long, value_name = "TIME", value_parser = length)]
     pub duration: Option<Duration>,
     /// Send exactly this many requests instead
+    ///
+    /// Open loop with --warm-up: requests of the warm-up that still wait at its end are sent in the measurement, and are
+    /// measured as well.
     #[arg(short = 'n', long, value_name = "N", value_parser = requests)]
     pub requests: Option<u64>,
     /// Measure until Ctrl-C

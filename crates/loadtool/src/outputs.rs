@@ -12,6 +12,7 @@ use deadheat_runner::files::Destination;
 use deadheat_shell::{
     data::{self, COLUMNS, Format, Sink, destinations},
     exit::CommandFailure,
+    file_errors::why_unwritable,
     output,
     record_file::RecordFile,
 };
@@ -131,7 +132,11 @@ impl Outputs {
         for mut file in self.files {
             match file.finish(record, &analysis) {
                 Ok(()) => output::note(&format!("written: {}", file.path.display())),
-                Err(why) => {
+                Err(error) => {
+                    let why = match error {
+                        OutputError::File(error) => why_unwritable(&file.path, &error),
+                        OutputError::Report(error) => error.to_string(),
+                    };
                     let shown = file.path.display();
                     let failure = CommandFailure::no_result(format!("writing {shown}: {why}"));
                     failed = failed.or(Some(failure));
@@ -255,7 +260,10 @@ mod tests {
     fn what_cannot_be_written_is_found_when_it_is_opened() {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("no/out.json");
-        assert!(refusal(&[missing]).contains("opening it for writing"));
+        let told = refusal(&[missing]);
+        assert!(told.contains("opening it for writing"), "{told}");
+        assert!(told.contains("no does not exist; create it"), "{told}");
+        assert!(!told.contains(".deadheat-"), "{told}");
         let taken = folder.path().join("folder.json");
         fs::create_dir(&taken).unwrap();
         assert!(refusal(&[taken]).contains("opening it for writing"));

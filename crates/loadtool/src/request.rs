@@ -10,7 +10,7 @@ use deadheat_model::load::{
     Body, Bytes, Exchange, Expectation, HttpVersion, Protocol, RequestSpec, Reuse, StatusSet,
 };
 use deadheat_runner::{files, secret};
-use deadheat_shell::exit::CommandFailure;
+use deadheat_shell::{exit::CommandFailure, file_errors::why_unreadable};
 
 use crate::{
     form,
@@ -152,7 +152,8 @@ pub(crate) fn exchanges(
     for line in &asked.lines {
         if let Some(path) = &line.body {
             let sent = bodies.of_file(path).map_err(|error| {
-                CommandFailure::usage(format!("--urls, @{}: {error}", path.display()))
+                let why = why_unreadable(path, &error);
+                CommandFailure::usage(format!("--urls, @{}: {why}", path.display()))
             })?;
             exchanges.push(exchange(line, Some(sent))?);
             continue;
@@ -295,7 +296,8 @@ impl Bodies {
         }
         let file = |path: &PathBuf| {
             self.of_file(path).map_err(|error| {
-                CommandFailure::usage(format!("--body-file {}: {error}", path.display()))
+                let why = why_unreadable(path, &error);
+                CommandFailure::usage(format!("--body-file {}: {why}", path.display()))
             })
         };
         if args.grpc.is_some() && args.body_file.is_empty() {

@@ -4,6 +4,7 @@ use std::{borrow::Cow, collections::BTreeMap, io, path::Path};
 
 use deadheat_model::load::{Body, Exchange};
 use deadheat_runner::files;
+use deadheat_shell::file_errors::why_unreadable;
 
 /// The known placeholders, for messages.
 const KNOWN: &str =
@@ -27,7 +28,10 @@ pub enum TemplateError {
     #[error("--template: path, header values and body contain no placeholder; {known}", known = KNOWN)]
     NoPlaceholder,
     /// A file of lines cannot be read.
-    #[error("reading {file}, which a template names: {error}")]
+    #[error(
+        "reading {file}, which a template names: {why}",
+        why = why_unreadable(Path::new(file), error)
+    )]
     File {
         /// The file.
         file: String,

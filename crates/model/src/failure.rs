@@ -121,6 +121,14 @@ pub enum FailurePhase {
 }
 
 impl FailurePhase {
+    /// Whether a request that failed in this phase was never written.
+    pub const fn is_before_sending(self) -> bool {
+        matches!(
+            self,
+            FailurePhase::Waiting | FailurePhase::Connect | FailurePhase::Tls
+        )
+    }
+
     /// The name in records and tables.
     pub const fn name(self) -> &'static str {
         match self {

@@ -366,6 +366,22 @@ impl Observation {
         Some((self.measured.issued + open.unsent).saturating_sub(open.offered))
     }
 
+    /// Requests of the measurement that failed before they were sent: no connection became free, or none could be made.
+    pub fn never_sent(&self) -> u64 {
+        let groups = self.failures.iter();
+        let never_sent = groups.filter(|group| group.phase.is_before_sending());
+        never_sent.map(|group| group.measured).sum()
+    }
+
+    /// Requests of an open loop that were sent ÷ requests that were due in the measurement, 0 to 1. `None`: closed loop,
+    /// or nothing became due.
+    pub fn sent_share(&self) -> Option<f64> {
+        let open = self.open.as_ref().filter(|open| open.offered > 0)?;
+        let missing = open.unsent + self.never_sent();
+        // Some of the missing requests may have been due in the warm-up.
+        Some((1.0 - missing as f64 / open.offered as f64).max(0.0))
+    }
+
     /// The CPU share of the busiest worker, 0 to 1.
     pub fn busiest_worker(&self) -> f64 {
         self.workers

@@ -21,6 +21,7 @@ use serde::Serialize;
 
 use crate::{
     exit::{CommandFailure, Exit},
+    file_errors::why_unwritable,
     output,
 };
 
@@ -491,10 +492,8 @@ fn keep<'p>(
 
 fn opened(path: &Path) -> Result<Destination, CommandFailure> {
     Destination::open(path).map_err(|error| {
-        let why = format!(
-            "opening it for writing: {error}; name a file in a folder that you may write to"
-        );
-        unusable(path, &why)
+        let why = why_unwritable(path, &error);
+        unusable(path, &format!("opening it for writing: {why}"))
     })
 }
 
@@ -514,7 +513,8 @@ fn place(path: &Path) -> Option<PathBuf> {
 /// Writes a file and says so.
 fn write(path: &Path, place: Destination, bytes: &[u8]) -> Result<(), CommandFailure> {
     place.write(bytes).map_err(|error| {
-        CommandFailure::no_result(format!("writing {}: {error}", path.display()))
+        let why = why_unwritable(path, &error);
+        CommandFailure::no_result(format!("writing {}: {why}", path.display()))
     })?;
     let size = figure::bytes(bytes.len() as f64);
     output::note(&format!("written: {} ({size})", path.display()));

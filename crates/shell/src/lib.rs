@@ -2,6 +2,7 @@
 
 pub mod data;
 pub mod exit;
+pub mod file_errors;
 pub mod hints;
 pub mod hosts;
 pub mod invocation;

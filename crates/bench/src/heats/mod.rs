@@ -82,8 +82,9 @@ pub(crate) fn run(
         setup::install(catalogue, selection, &args.postgres, interrupted)?;
     }
     let missing = missing(&mut options, interrupted)?;
-    if !args.heat.dry_run {
-        refuse(&missing, &options, &args.selection.stack)?;
+    let refusal = Refusal::new(&missing, &options, &args.selection.stack);
+    if let Some(refusal) = refusal.as_ref().filter(|_| !args.heat.dry_run) {
+        return Err(refusal.of_run());
     }
     let nobody_named_stacks = args.selection.stack.is_empty() && !args.selection.all;
     let room = nobody_named_stacks
@@ -102,20 +103,29 @@ pub(crate) fn run(
     let plan = plan_text::describe(&draft, more.chain(words::unfit(&unfit)));
     let unavailable = missing.lines();
     if args.heat.dry_run {
-        if !args.data.plan_is_json()? {
+        let is_json = args.data.plan_is_json()?;
+        if !is_json {
             let lines = unavailable.iter().map(|line| format!("{line}\n"));
             output::data(&lines.collect::<String>())?;
-            if draft.loads.is_empty() {
-                let reason = "none of these stacks can be measured here; the reasons are above";
-                return Err(CommandFailure::no_result(reason));
-            }
         }
-        return args.data.print_plan(&plan, || PlanOfSession {
-            plan: &draft,
-            unavailable: &missing,
-            unfit: &unfit,
-            published: &options.published,
-        });
+        let is_empty = draft.loads.is_empty();
+        if is_json || !is_empty {
+            args.data.print_plan(&plan, || PlanOfSession {
+                plan: &draft,
+                unavailable: &missing,
+                unfit: &unfit,
+                published: &options.published,
+            })?;
+        }
+        return match refusal {
+            Some(_) if args.setup => {
+                output::note("--setup installs first: `deadheat setup --dry-run` shows what");
+                Ok(Exit::Fine)
+            }
+            Some(refusal) => Err(would_measure_nothing(refusal.why)),
+            None if is_empty => Err(would_measure_nothing("no stack has one of these loads")),
+            None => Ok(Exit::Fine),
+        };
     }
     let files = args.data.open()?;
     for line in unavailable {
@@ -179,27 +189,43 @@ fn missing(
     Ok(MissingStacks::new(missing))
 }
 
-/// Ends the run before anything is built if a stack that was asked for by its name cannot be measured, or if none can:
-/// it would take minutes without the one that matters. Stacks that only a glob or the default choice names are left
+/// Why a run ends before anything is built: a stack that was asked for by its name cannot be measured, or none can.
+/// Without the one that matters it would take minutes. Stacks that only a glob or the default choice names are left
 /// out.
-fn refuse(
-    missing: &MissingStacks,
-    options: &SessionOptions,
-    names: &[String],
-) -> Result<(), CommandFailure> {
-    let named = missing.named(names);
-    let (which, why) = if missing.targets().len() == options.targets.len() {
-        (
-            missing,
-            "Nothing was built: none of the stacks can be measured here.",
-        )
-    } else if named.is_empty() {
-        return Ok(());
-    } else {
-        let why = "Nothing was built. To measure the other stacks, run it again without the one that is unavailable.";
-        (&named, why)
-    };
-    Err(CommandFailure::no_result(which.lines().join("\n")).and(why))
+struct Refusal {
+    missing: MissingStacks,
+    why: &'static str,
+}
+
+impl Refusal {
+    /// `None` if the run can begin.
+    fn new(missing: &MissingStacks, options: &SessionOptions, names: &[String]) -> Option<Self> {
+        let named = missing.named(names);
+        if missing.targets().len() == options.targets.len() {
+            Some(Self {
+                missing: missing.clone(),
+                why: "none of the stacks can be measured here",
+            })
+        } else if named.is_empty() {
+            None
+        } else {
+            Some(Self {
+                missing: named,
+                why: "a named stack is unavailable; omit it to measure the others",
+            })
+        }
+    }
+
+    /// The failure of the run.
+    fn of_run(&self) -> CommandFailure {
+        let lines = self.missing.lines().join("\n");
+        CommandFailure::no_result(lines).and(&format!("Nothing was built: {}.", self.why))
+    }
+}
+
+/// The failure of a dry run whose plan cannot be carried out. It has the status of the run; the plan has the stacks.
+fn would_measure_nothing(why: &str) -> CommandFailure {
+    CommandFailure::no_result(format!("this run would measure nothing: {why}"))
 }
 
 /// Of stacks that nobody named, keeps those for which the budget has room. Returns the line of the plan about the

@@ -423,7 +423,7 @@ fn ctrl_c_in_the_warm_up_leaves_nothing_measured() {
     running.signal(Signal::INT);
     running
         .wait()
-        .exits(3)
+        .exits(130)
         .tells(&["interrupted before the measurement began"]);
 }
 

@@ -46,8 +46,18 @@ fn wrong_options_are_refused_before_anything_is_sent() {
             "HTTP/1.0 has no chunks",
         ),
         (&["-b", "x", "--body-file", "y"], "a request has one body"),
-        (&["--body-file", "/no/such/file"], "/no/such/file"),
-        (&["--form", "a=@/no/such/file"], "--form a=@/no/such/file"),
+        (
+            &["--body-file", "/no/such/file"],
+            "--body-file /no/such/file: the folder /no/such does not exist; name an existing file",
+        ),
+        (
+            &["--expect-body-file", "none"],
+            "--expect-body-file none: it does not exist; name an existing file",
+        ),
+        (
+            &["--form", "a=@/no/such/file"],
+            "--form a=@/no/such/file: the folder /no/such does not exist; name an existing file",
+        ),
         (&["--form", "a"], "write NAME=VALUE"),
         (
             &["--follow-redirects", "--pipeline", "2"],
@@ -70,7 +80,7 @@ fn wrong_options_are_refused_before_anything_is_sent() {
         (&["--template", "-b", "{{count}}"], "{{counter}}"),
         (
             &["--template", "-b", "{{line /no/such/file}}"],
-            "reading /no/such/file",
+            "reading /no/such/file, which a template names: the folder /no/such does not exist",
         ),
         (&["--fail-if", "p99=5ms"], "neither < nor >"),
         (&["--fail-if", "p99>5"], "no unit"),
@@ -81,7 +91,10 @@ fn wrong_options_are_refused_before_anything_is_sent() {
         (&["--cpus", "x"], "--cpus"),
         (&["--source", "192.0.2.1"], "--source 192.0.2.1"),
         (&["--unix-socket", "/no/such/socket"], "/no/such/socket"),
-        (&["--urls", "urls"], "reading urls"),
+        (
+            &["--urls", "urls"],
+            "--urls: reading urls: it does not exist; name an existing file",
+        ),
         (&["-o", "report.xml"], "which format"),
         (&["-6"], "-6: 127.0.0.1 is an IPv4 address"),
     ];
@@ -93,6 +106,11 @@ fn wrong_options_are_refused_before_anything_is_sent() {
             .tells(&[expected]);
     }
     assert_eq!(server.seen().connections, 0);
+    loading
+        .run("https://127.0.0.1:9/", &["--cacert", "none.pem"])
+        .exits(2)
+        .has_no_data()
+        .tells(&["--cacert none.pem: it does not exist; name an existing file"]);
 }
 
 #[test]
@@ -180,12 +198,19 @@ fn an_output_that_cannot_be_written_is_found_before_the_load() {
     let loading = Loading::new();
     let server = hello_server();
     fs::create_dir(loading.root.path().join("folder.json")).unwrap();
-    for path in ["no/such/folder/out.json", "folder.json"] {
-        loading
+    for (path, why) in [
+        (
+            "no/such/folder/out.json",
+            "the folder no/such/folder does not exist; create it, or name a file in a folder",
+        ),
+        ("folder.json", "name a file in a folder"),
+    ] {
+        let ended = loading
             .run(&url(&server, "/"), &["-n", "5", "-o", path])
             .exits(2)
             .has_no_data()
-            .tells(&[path, "opening it for writing"]);
+            .tells(&[path, "opening it for writing", why]);
+        assert!(!ended.stderr.contains(".deadheat-"), "{ended}");
     }
     assert_eq!(server.seen().connections, 0);
 }

@@ -3,7 +3,7 @@
 use deadheat_model::session::{Phase, TargetState};
 use serde_json::{Value, json};
 
-use crate::support::{Fake, Root};
+use crate::support::{Fake, Root, flat};
 
 const ABSENT: &str = r#"
 [[toolchain]]
@@ -89,7 +89,7 @@ fn a_stack_that_was_named_and_is_unavailable_ends_the_run_before_anything_is_bui
         .tells(&[
             "fake-absent: UNAVAILABLE: deadheat-no-such-compiler 1.2 or later is not on the PATH",
             "to change that: install deadheat-no-such-compiler",
-            "Nothing was built. To measure the other stacks",
+            "Nothing was built: a named stack is unavailable; omit it to measure the others.",
         ]);
     assert!(!refused.stderr.contains("Plan:"), "{refused}");
     assert!(!root.path().join("stacks/fake-good/built").exists());
@@ -111,14 +111,16 @@ fn a_plan_has_only_what_can_be_measured_and_says_what_cannot() {
         Fake::good("fake-absent").with(ABSENT),
         Fake::good("fake-good"),
     ]);
-    for options in [
-        "",
-        "--stack fake-*",
-        "--stack fake-good --stack fake-absent",
+    // Its status is that of the run itself.
+    for (options, status) in [
+        ("", 0),
+        ("--stack fake-*", 0),
+        ("--stack fake-good --stack fake-absent", 3),
+        ("--stack fake-good --stack fake-absent --setup", 0),
     ] {
         let dry = root
             .deadheat(&format!("run --dry-run {options}"))
-            .exits(0)
+            .exits(status)
             .says(&[
                 "fake-absent: UNAVAILABLE",
                 "to change that: install deadheat-no-such-compiler",
@@ -126,6 +128,12 @@ fn a_plan_has_only_what_can_be_measured_and_says_what_cannot() {
             ]);
         let (_, plan) = dry.stdout.split_once("Plan:").expect("a plan");
         assert!(!plan.contains("fake-absent"), "{dry}");
+        // A command is there to be copied.
+        let lines = dry.stdout.lines();
+        let mut lines = lines.filter(|line| !line.contains("to change that:"));
+        assert!(lines.all(|line| line.chars().count() <= 80), "{dry}");
+        let told = flat(&dry.stderr);
+        assert_eq!(told.contains("would measure nothing"), status != 0, "{dry}");
     }
     let json = root.deadheat("run --dry-run --json").exits(0);
     let json: Value = serde_json::from_str(&json.stdout).expect("the plan is JSON");
@@ -135,7 +143,23 @@ fn a_plan_has_only_what_can_be_measured_and_says_what_cannot() {
     root.deadheat("run --dry-run --stack fake-absent")
         .exits(3)
         .says(&["fake-absent: UNAVAILABLE"])
-        .tells(&["none of these stacks can be measured here; the reasons are above"]);
+        .tells(&["this run would measure nothing: none of the stacks can be measured here"]);
+    let json = root
+        .deadheat("run --dry-run --json --stack fake-absent")
+        .exits(3);
+    let json: Value = serde_json::from_str(&json.stdout).expect("the plan is JSON");
+    assert_eq!(json["unavailable"][0]["target"], "fake-absent", "{json}");
+    // A comparison needs both.
+    root.deadheat("compare fake-good fake-absent --dry-run")
+        .exits(3)
+        .says(&["Plan: B against A", "checkpoints"])
+        .tells(&[
+            "fake-absent: UNAVAILABLE",
+            "Nothing was built: a comparison needs both",
+        ]);
+    root.deadheat("compare fake-good fake-good --dry-run")
+        .exits(0);
+    assert_eq!(root.sessions().len(), 0);
 }
 
 #[test]

@@ -126,6 +126,8 @@ fn every_command_runs() {
         // A slow machine may miss a threshold, and one with a fault gets a finding.
         match typed[1].as_str() {
             "load" | "doctor" => ended.exits_one_of(&[0, 1]),
+            // A machine may lack the toolchain of a stack that the command names.
+            "run" | "compare" if more.contains(&"--dry-run") => ended.exits_one_of(&[0, 3]),
             _ => ended.exits(0),
         };
     }

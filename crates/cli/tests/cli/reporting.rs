@@ -2,15 +2,15 @@
 
 use std::{
     fs,
-    io::{BufRead, BufReader},
-    process::Stdio,
+    io::{BufRead, BufReader, Write as _},
+    process::{Output, Stdio},
 };
 
 use serde_json::{Value, json};
 
 use crate::{
     load::{Loading, hello_server, url},
-    support::{Fake, Root, root::MANY_ROUNDS, running},
+    support::{Fake, Root, flat, root::MANY_ROUNDS, running},
 };
 
 #[test]
@@ -204,6 +204,50 @@ fn a_load_is_shown_again_from_its_json_in_every_format_that_it_has() {
         .exits(2)
         .has_no_data()
         .tells(&["The load in a.json", "openmetrics or otlp"]);
+}
+
+/// Runs `deadheat` with `input` in a pipe as its standard input.
+fn with_input(root: &Root, args: &str, input: &[u8]) -> Output {
+    let mut child = running::command(root.path(), args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starting deadheat");
+    let mut pipe = child.stdin.take().expect("a pipe");
+    pipe.write_all(input).expect("writing to deadheat");
+    drop(pipe);
+    child.wait_with_output().expect("waiting for deadheat")
+}
+
+#[test]
+fn a_record_is_read_from_standard_input() {
+    let loading = Loading::new();
+    let server = hello_server();
+    let args = ["-n", "20", "-c", "2", "--json", "-o", "a.json"];
+    let loaded = loading.run(&url(&server, "/"), &args).exits(0);
+    let root = &loading.root;
+    let shown = root.deadheat("report a.json").exits(0).stdout;
+    let piped = with_input(root, "report -", loaded.stdout.as_bytes());
+    let told = String::from_utf8_lossy(&piped.stderr);
+    assert_eq!(piped.status.code(), Some(0), "{told}");
+    assert_eq!(String::from_utf8_lossy(&piped.stdout), shown);
+    let other = with_input(root, "report -", b"Requests/sec: 9000");
+    let told = flat(&String::from_utf8_lossy(&other.stderr));
+    assert_eq!(other.status.code(), Some(2), "{told}");
+    assert!(
+        told.contains("`deadheat import -` reads reports of other tools"),
+        "{told}"
+    );
+    // The file that is standard input is not replaced.
+    let kept = fs::read(root.path().join("a.json")).expect("reading the record");
+    let file = fs::File::open(root.path().join("a.json")).expect("opening the record");
+    let output = running::command(root.path(), "report - -o a.json")
+        .stdin(file)
+        .output();
+    assert_eq!(output.expect("running deadheat").status.code(), Some(2));
+    let after = fs::read(root.path().join("a.json")).expect("reading the record");
+    assert_eq!(after, kept);
 }
 
 #[test]

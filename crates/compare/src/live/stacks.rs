@@ -62,8 +62,11 @@ pub(super) fn measure(
         )?
     };
     check_common(&options, &sides)?;
-    check_toolchains(&mut options, args.measure.heat.dry_run, &interrupted)?;
+    let refusal = refusal(&mut options, &interrupted);
     if !args.measure.heat.dry_run {
+        if let Some(refusal) = refusal {
+            return Err(refusal);
+        }
         options.findings = doctor::before_a_run(&options);
     }
     let comparison = Comparison {
@@ -75,26 +78,20 @@ pub(super) fn measure(
         decide: Default::default(),
         check: Default::default(),
     };
-    measure_heats(comparison, options, args, &interrupted)
+    let measured = measure_heats(comparison, options, args, &interrupted)?;
+    // A dry run has printed its plan by now, and exits with the status of the comparison.
+    refusal.map_or(Ok(measured), Err)
 }
 
-/// Looks for the toolchains of both. A side that cannot be measured ends the comparison before anything is built.
-fn check_toolchains(
-    options: &mut SessionOptions,
-    dry_run: bool,
-    interrupted: &AtomicBool,
-) -> Result<(), CommandFailure> {
+/// Looks for the toolchains of both. Returns why the comparison ends before anything is built: a side cannot be
+/// measured.
+fn refusal(options: &mut SessionOptions, interrupted: &AtomicBool) -> Option<CommandFailure> {
     let missing = looking(2, |tell| session::survey(options, interrupted, tell));
     let missing = MissingStacks::new(missing);
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let lines = missing.lines().join("\n");
-    if dry_run {
-        output::warn(&lines);
-        return Ok(());
-    }
-    Err(CommandFailure::no_result(lines).and("Nothing was built: a comparison needs both sides."))
+    (!missing.is_empty()).then(|| {
+        let lines = missing.lines().join("\n");
+        CommandFailure::no_result(lines).and("Nothing was built: a comparison needs both sides.")
+    })
 }
 
 /// Checks that both stacks answer at least one of the workloads at one of its loads, as far as their manifests say.

@@ -221,7 +221,7 @@ impl Recorder {
         }
     }
 
-    /// Counts a request that is about to be written.
+    /// Counts a request that is about to be written, or that fails before it can be.
     #[inline]
     pub(crate) fn issued(&mut self) {
         self.seen.total.issued += 1;

@@ -249,7 +249,8 @@ pub struct LoadFigures {
     pub attempts_per_second: f64,
     /// Open loop: requests per second whose intended start lay in the measurement.
     pub offered_per_second: Option<f64>,
-    /// Open loop: sent of offered, 0 to 1: 1 − unsent ÷ offered.
+    /// Open loop: requests sent ÷ requests due in the measurement, 0 to 1. Requests that failed before they were sent count
+    /// as due.
     pub sent_share: Option<f64>,
     /// Failed requests as a share of those that ended, 0 to 1; null when none ended.
     pub failed_share: Option<f64>,
@@ -340,10 +341,7 @@ impl LoadFigures {
             throughput_per_second: observation.throughput(),
             attempts_per_second: of_requests(measured.issued as f64),
             offered_per_second: open.map(|open| of_requests(open.offered as f64)),
-            sent_share: open.filter(|open| open.offered > 0).map(|open| {
-                // A backlog of the warm-up may be unsent, too.
-                (1.0 - open.unsent as f64 / open.offered as f64).max(0.0)
-            }),
+            sent_share: observation.sent_share(),
             failed_share: (ended > 0).then(|| measured.failed.total() as f64 / ended as f64),
             sent_bytes_per_second: per_second(observation.sent_bytes as f64),
             received_bytes_per_second: per_second(observation.received_bytes as f64),

@@ -40,10 +40,14 @@ pub(super) fn answers(record: &LoadRecord, figures: &LoadFigures) -> Facts {
         let sent = figures
             .sent_share
             .map_or(String::new(), |sent| format!(": {} sent", share(sent)));
+        let never_sent = match observation.never_sent() {
+            0 => String::new(),
+            number => format!(", {} failed before they were sent", count(number)),
+        };
         facts.push(fact(
             "Offered",
             format!(
-                "{} requests/s ({}{sent}, {} unsent at the end)",
+                "{} requests/s ({}{sent}, {} unsent at the end{never_sent})",
                 figure(rate),
                 counted(open.offered, "request"),
                 count(open.unsent)

@@ -1,5 +1,7 @@
 //! The tables of a load: answers by status, latencies, requests, and failures.
 
+use std::collections::BTreeMap;
+
 use deadheat_document::{Column, Table};
 use deadheat_model::{
     Failure, LoadRecord,
@@ -139,6 +141,24 @@ fn not_shown(samples: u64) -> Option<String> {
     })
 }
 
+/// A label for each request: its method and path, and its number if others have the same. Values in queries, which may
+/// be secret, are not in a record, so that requests that differ only there have the same path.
+fn labels(requests: &[ExchangeFigures]) -> Vec<String> {
+    let names = requests.iter();
+    let names: Vec<String> = names
+        .map(|one| format!("{} {}", one.method, one.path))
+        .collect();
+    let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in &names {
+        *uses.entry(name).or_default() += 1;
+    }
+    let label = |(number, name): (usize, &String)| match uses[name.as_str()] {
+        1 => name.clone(),
+        _ => format!("{name} (request {number})"),
+    };
+    (1..).zip(&names).map(label).collect()
+}
+
 /// What became of each of several requests, of at most this many; empty if none ended.
 pub(super) fn requests(figures: &LoadFigures, most: usize) -> Table {
     let heads = ["answers/s", "failed", "p50", "p99", "max"].map(Column::right);
@@ -148,13 +168,14 @@ pub(super) fn requests(figures: &LoadFigures, most: usize) -> Table {
     if !requests.iter().any(has_ended) {
         return table;
     }
-    for one in requests.iter().take(most) {
+    let labels = labels(requests);
+    for (one, label) in requests.iter().zip(&labels).take(most) {
         let times = one.service_time.as_ref();
         let time = |of: &dyn Fn(&Latency) -> Option<f64>| {
             times.and_then(of).map_or(NONE.to_owned(), latency)
         };
         table.row([
-            format!("{} {}", one.method, one.path),
+            label.clone(),
             figure(one.throughput_per_second),
             count(one.failed),
             time(&|times| times.shown(50.0)),

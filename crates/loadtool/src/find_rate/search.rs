@@ -44,12 +44,8 @@ impl<'a> RateSearch<'a> {
         let began = Instant::now();
         let found = generators.load(&burst(&base, wanted), &mut |_| {})?;
         if let Some(nothing) = messages::nothing(&found) {
-            let interrupted = found.interrupted;
-            return Err(if interrupted {
-                CommandFailure::interrupted(nothing)
-            } else {
-                CommandFailure::no_result(nothing)
-            });
+            let exit = messages::exit_without_result(&found);
+            return Err(CommandFailure::no_result(nothing).with(exit));
         }
         let per_second = found.observation.throughput();
         let least_per_second = least_rate(wanted).max(MIN * per_second);

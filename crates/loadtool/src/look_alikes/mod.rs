@@ -18,6 +18,7 @@ use deadheat_model::LoadRecord;
 use deadheat_runner::files::write_whole;
 use deadheat_shell::{
     exit::{CommandFailure, Exit},
+    file_errors::why_unwritable,
     output,
     values::one_of,
 };
@@ -247,8 +248,10 @@ fn print(tool: Tool, record: &LoadRecord, print: Print) -> Result<(), CommandFai
 }
 
 fn write(path: &Path, text: &str) -> Result<(), CommandFailure> {
-    write_whole(path, text.as_bytes())
-        .map_err(|error| CommandFailure::no_result(format!("writing {}: {error}", path.display())))
+    write_whole(path, text.as_bytes()).map_err(|error| {
+        let why = why_unwritable(path, &error);
+        CommandFailure::no_result(format!("writing {}: {why}", path.display()))
+    })
 }
 
 #[cfg(test)]

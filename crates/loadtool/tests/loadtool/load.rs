@@ -563,3 +563,28 @@ fn a_congestion_control_that_paces_matters_on_this_machine_alone() {
     record.machine.congestion_control = Some("cubic".to_owned());
     assert_eq!(warning(&record, is_paced), None);
 }
+
+#[test]
+fn answers_that_wait_for_delayed_acknowledgements_are_told_from_slow_ones() {
+    let after = |milliseconds: &[(u64, u64)]| {
+        let mut record = cases::closed_fine();
+        let times = &mut record.observation.service_time;
+        times.clear();
+        for (each, many) in milliseconds {
+            let ns = each * 1_000_000;
+            times.record_evenly(ns, ns + 100_000, *many);
+        }
+        record
+    };
+    let told = |times: &[(u64, u64)]| evidence(&after(times), "delayed-acks");
+    let expected = |share: f64| Some((Level::Note, json!({ "share": share })));
+    assert_eq!(told(&[(1, 600), (41, 250), (43, 150)]), expected(0.4));
+    assert_eq!(told(&[(44, 900), (70, 100)]), expected(0.9));
+    // Too few, longer, or a part of what takes 30 to 60 ms.
+    assert_eq!(told(&[(1, 910), (43, 90)]), None);
+    assert_eq!(told(&[(1, 500), (50, 500)]), None);
+    assert_eq!(
+        told(&[(32, 200), (37, 200), (42, 200), (47, 200), (55, 200)]),
+        None
+    );
+}

@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
-use deadheat_loadtool::analysis::{LatencyKind, LoadFigures, Validity, analyse, judge};
+use deadheat_loadtool::{
+    analysis::{LatencyKind, LoadFigures, Validity, analyse, judge},
+    document::document,
+};
 use deadheat_model::{
-    Interval, LoadPhase, Schedule,
+    Failure, Interval, LoadPhase, Schedule,
+    failure::FailurePhase,
     load::{Protocol, Think},
     observation::{CountedTime, Waits},
     warning::Level,
@@ -13,7 +17,7 @@ use serde_json::json;
 
 use crate::{
     load_fixture as cases,
-    load_fixture::{Second, Simulation, closed, open},
+    load_fixture::{Second, Simulation, closed, failed, open},
 };
 
 use super::load::{evidence, figure, level, warning};
@@ -241,4 +245,31 @@ fn fewer_streams_are_told_of_in_an_open_loop_only_if_requests_waited_for_one() {
         open.connection_wait.record_ns(3_000);
     }
     assert_eq!(warning(&record, "streams"), None);
+}
+
+#[test]
+fn a_report_has_one_share_of_the_requests_that_were_sent() {
+    let mut record = cases::open_freeze();
+    let open = record.observation.open.as_mut().unwrap();
+    open.offered = 40_000;
+    open.unsent = 4_000;
+    open.oldest_unsent = Duration::from_secs(9);
+    let phases = [
+        (Failure::NoConnection, FailurePhase::Waiting, 4_000),
+        (Failure::ConnectRefused, FailurePhase::Connect, 8_000),
+        (Failure::Reset, FailurePhase::FirstByte, 4_000),
+    ];
+    for (kind, phase, many) in phases {
+        failed(&mut record, kind, phase, "why", many);
+    }
+    let analysis = analyse(&record);
+    assert_eq!(analysis.figures.sent_share, Some(0.6));
+    let behind = warning(&record, "behind").unwrap();
+    assert_eq!(figure(&behind, "sent_share"), 0.6);
+    let said = "60.0 % of 40,000 offered requests were sent: 4,000 still waited for a free connection, the oldest for \
+                9.00 s, 4,000 given up, 8,000 could not connect";
+    assert!(behind.sentence.starts_with(said), "{behind:?}");
+    let report = document(&record, &analysis).markdown();
+    let offered = "60.0 % sent, 4,000 unsent at the end, 12,000 failed before they were sent";
+    assert!(report.contains(offered), "{report}");
 }

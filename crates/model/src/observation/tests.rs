@@ -179,3 +179,39 @@ fn a_lost_request_is_seen() {
     tally.issued += 1;
     assert!(!tally.is_conserved());
 }
+
+#[test]
+fn a_request_that_failed_before_it_was_sent_counts_as_due_and_not_as_sent() {
+    let group = |kind, phase, measured| FailureGroup {
+        kind,
+        phase,
+        cause: String::new(),
+        measured,
+        total: measured + 100,
+    };
+    let mut seen = Observation {
+        failures: vec![
+            group(Failure::NoConnection, FailurePhase::Waiting, 1),
+            group(Failure::ConnectRefused, FailurePhase::Connect, 2),
+            group(Failure::Tls, FailurePhase::Tls, 3),
+            group(Failure::Reset, FailurePhase::Write, 10),
+            group(Failure::WrongStatus, FailurePhase::Body, 20),
+        ],
+        ..Observation::default()
+    };
+    assert_eq!((seen.never_sent(), seen.sent_share()), (6, None));
+    let open = |offered, unsent| {
+        Some(OpenLoop {
+            offered,
+            unsent,
+            ..OpenLoop::default()
+        })
+    };
+    seen.open = open(0, 0);
+    assert_eq!(seen.sent_share(), None);
+    seen.open = open(40, 4);
+    assert_eq!(seen.sent_share(), Some(0.75));
+    // The rest of a warm-up.
+    seen.open = open(40, 50);
+    assert_eq!(seen.sent_share(), Some(0.0));
+}

@@ -340,15 +340,6 @@ fn refused(error: &LoadError) -> AgentMessage {
     AgentMessage::refused(error.to_string())
 }
 
-/// Why an agent has started no database.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum DatabaseError {
-    #[error("making a folder for logs: {0}")]
-    Logs(#[from] io::Error),
-    #[error(transparent)]
-    Service(#[from] ServiceError),
-}
-
 /// A database that an agent has started. Dropping it ends it.
 pub(super) struct HostedDatabase {
     // The order matters: the server ends before its logs go.
@@ -358,8 +349,11 @@ pub(super) struct HostedDatabase {
 
 impl HostedDatabase {
     /// Starts it.
-    pub(super) fn start(access: Access, supervision: &Supervision) -> Result<Self, DatabaseError> {
-        let logs = TempFolder::create("deadheat-logs-", supervision)?;
+    pub(super) fn start(access: Access, supervision: &Supervision) -> Result<Self, ServiceError> {
+        let logs = TempFolder::create("deadheat-logs-", supervision).map_err(|error| {
+            let advice = "free space in the folder for temporary files, or set TMPDIR";
+            ServiceError::new("making a folder for the database's logs", error, advice)
+        })?;
         let options = PostgresOptions {
             access,
             ..PostgresOptions::new(supervision.clone(), logs.path())

@@ -37,7 +37,7 @@ pub struct ServiceError {
 
 impl ServiceError {
     /// An error without a log.
-    fn new(
+    pub(crate) fn new(
         attempt: impl Into<String>,
         problem: impl fmt::Display,
         advice: impl Into<String>,

@@ -91,3 +91,28 @@ impl LoadedFrom {
         hosts.lost().map(ToString::to_string)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    #[test]
+    fn an_invalid_launcher_is_another_error_than_a_host_out_of_reach() {
+        let hosts = machine::Hosts {
+            generators: vec!["h2".to_owned()],
+            database: None,
+            launcher: "nonsense".to_owned(),
+            agent: None,
+            generator_cpus: Vec::new(),
+            address: Ipv4Addr::LOCALHOST.into(),
+        };
+        let reached = LoadedFrom::reach(&hosts, &AtomicBool::new(false));
+        let error = reached.err().unwrap().to_string();
+        assert!(
+            error.starts_with("reading the command that reaches the other hosts: \"nonsense\""),
+            "{error}"
+        );
+    }
+}

@@ -138,7 +138,7 @@ pub(super) fn is_started_alike(
 
 /// What a stack's own manifest adds to it for a workload. A limit of processes that its CPUs do not reach is left out: with it
 /// the server would be no other one.
-fn own_environment(
+pub(super) fn own_environment(
     target: &SelectedTarget,
     workload: &WorkloadManifest,
     cpus: usize,

@@ -200,7 +200,7 @@ pub enum SessionError {
     #[error("reaching the other hosts: {0}")]
     Host(#[from] crate::agent::AgentError),
     /// The command that reaches other hosts is invalid.
-    #[error("reaching the other hosts: {0}")]
+    #[error("reading the command that reaches the other hosts: {0}")]
     Launcher(#[from] crate::agent::LauncherError),
     /// The user asked to stop while stacks were prepared.
     #[error("interrupted before anything was measured, so nothing is recorded")]

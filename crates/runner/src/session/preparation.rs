@@ -19,7 +19,7 @@ use super::{
     Participant, SelectedTarget, SessionError, SessionOptions,
     cpus::server_cpus,
     folder::SessionFolder,
-    launch::Launch,
+    launch::{Launch, own_environment},
     members::warm_ups,
     readiness::Readiness,
     server::{Server, StartError},
@@ -121,17 +121,16 @@ pub(super) fn participant(
     }
 }
 
-/// The workloads that the target supports and is selected for, in groups with the same environment.
+/// The workloads that the target supports and is selected for, in groups with the same environment of a server that may
+/// use this number of CPUs.
 fn by_environment<'a>(
     target: &'a SelectedTarget,
     options: &'a SessionOptions,
+    cpus: usize,
 ) -> Vec<Vec<&'a SelectedWorkload>> {
     let mut groups: Vec<(BTreeMap<String, String>, Vec<&SelectedWorkload>)> = Vec::new();
     for workload in answered(target, options) {
-        let env = target
-            .stack
-            .manifest
-            .env(&target.target, Some(&workload.manifest));
+        let env = own_environment(target, &workload.manifest, cpus);
         match groups.iter_mut().find(|(known, _)| *known == env) {
             Some((_, group)) => group.push(workload),
             None => groups.push((env, vec![workload])),
@@ -302,7 +301,8 @@ impl Preparing<'_> {
             passed: Vec::new(),
             failed: Vec::new(),
         };
-        for workloads in by_environment(target, options) {
+        let (_, cpus) = server_cpus(target, self.pinning);
+        for workloads in by_environment(target, options, cpus) {
             let server = self.start(target, workloads[0])?;
             if verified.ready.is_zero() {
                 verified.ready = server.ready;

@@ -136,6 +136,28 @@ fn each_of_several_requests_is_shown() {
 }
 
 #[test]
+fn requests_with_the_same_name_are_numbered() {
+    let mut record = cases::several_requests();
+    for exchange in &mut record.spec.exchanges {
+        exchange.request.path = "/search?q=…".to_owned();
+    }
+    record.spec.exchanges.push(cases::get("/other"));
+    let group = record.observation.groups[0].clone();
+    record.observation.groups.push(group);
+    let text = text(&record, 80);
+    let rows = section(&text, "Requests");
+    let names = [
+        "GET /search?q=… (request 1) ",
+        "GET /search?q=… (request 2) ",
+        "GET /other ",
+    ];
+    for (row, name) in rows[1..].iter().zip(names) {
+        assert!(row.starts_with(name), "{text}");
+    }
+    assert_eq!(rows.len(), 4, "{text}");
+}
+
+#[test]
 fn tls_and_pipelining_are_told() {
     let record = cases::tls_pipelining();
     let text = text(&record, 4_000);

@@ -23,6 +23,15 @@ use super::{LatencyKind, LoadFigures, REDIRECTS, SHOWN_PERCENTS, requests_for};
 const TAILS: [f64; 4] = [99.0, 95.0, 90.0, 50.0];
 /// Longer answers than this many bytes are paced; shorter ones are sent in a burst.
 const PACED_BYTES: u64 = 16 * 1024;
+/// How long Linux delays the acknowledgement of a packet that nothing answers: `TCP_DELACK_MIN`, to the next tick of its
+/// timer (4 ms at 250 Hz) …
+const DELAYED: [Duration; 2] = [Duration::from_millis(40), Duration::from_millis(48)];
+/// … and a range of times just below, in which there are few answers if that is what the others waited for.
+const JUST_BELOW: Duration = Duration::from_millis(30);
+/// If this share of the answers took so long, it is told.
+const DELAYED_SHARE: f64 = 0.1;
+/// If there are more than this many answers just below for one that took so long, it is a matter of chance.
+const JUST_BELOW_SHARE: f64 = 0.1;
 
 /// The load that the checks examine.
 struct Load<'a> {
@@ -63,6 +72,7 @@ pub(super) fn all(record: &LoadRecord, figures: &LoadFigures) -> Vec<Warning> {
     warnings.extend(load.closed_loop());
     warnings.extend(load.same_machine());
     warnings.extend(load.paced());
+    warnings.extend(load.delayed_acknowledgements());
     warnings.sort_by_key(|warning| warning.level);
     warnings
 }
@@ -255,6 +265,28 @@ impl Load<'_> {
                     "Compare with cubic: sysctl -w net.ipv4.tcp_congestion_control=cubic, then start the server again.",
                 ),
         )
+    }
+
+    /// A server that writes an answer in several parts, with Nagle's algorithm on, keeps the last part back until the
+    /// first one is acknowledged, which the generator's system delays.
+    fn delayed_acknowledgements(&self) -> Option<Warning> {
+        let times = &self.record.observation.service_time;
+        let bounds = [JUST_BELOW, DELAYED[0], DELAYED[1]].map(|bound| bound.as_nanos() as u64);
+        let [_, below, delayed, _] = times.buckets(&bounds)[..] else {
+            return None;
+        };
+        let part = delayed as f64 / times.count().max(1) as f64;
+        let are_apart = below as f64 <= JUST_BELOW_SHARE * delayed as f64;
+        (part >= DELAYED_SHARE && are_apart).then(|| {
+            let sentence = format!(
+                "{} of the answers took 40 to 48 ms, and few a little less: the server may wait for acknowledgements, which \
+                 Linux delays by as much.",
+                share(part)
+            );
+            note("delayed-acks", sentence)
+                .with("share", part)
+                .advice("If nothing in the server takes so long, set TCP_NODELAY there, or write each answer at once.")
+        })
     }
 }
 

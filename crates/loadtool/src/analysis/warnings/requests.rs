@@ -42,12 +42,10 @@ impl Load<'_> {
         let OpenLoop {
             offered, unsent, ..
         } = *open;
-        if offered == 0 {
-            return None;
-        }
-        let missing = (unsent + given_up) as f64 / offered as f64;
-        let sent_share = (1.0 - missing).max(0.0);
-        if sent_share >= SENT {
+        let sent_share = self.figures.sent_share?;
+        // Requests for which no connection could be made have a warning of their own.
+        let waited = (unsent + given_up) as f64 / offered as f64;
+        if 1.0 - waited >= SENT {
             return None;
         }
         let warning = match self.late() {
@@ -90,6 +88,11 @@ impl Load<'_> {
             0 => String::new(),
             given_up => format!(", {} given up", count(given_up)),
         };
+        let never_sent = self.record.observation.never_sent();
+        let not_connected = match never_sent.saturating_sub(given_up) {
+            0 => String::new(),
+            number => format!(", {} could not connect", count(number)),
+        };
         let oldest_seconds = open.oldest_unsent.as_secs_f64();
         let oldest = match open.unsent {
             0 => String::new(),
@@ -106,8 +109,8 @@ impl Load<'_> {
             "The server fell far behind".to_owned()
         };
         let sentence = format!(
-            "{head}: {} still waited for a free connection{oldest}{gave_up}; the server is slower than the offered rate, \
-             or {} are too few.",
+            "{head}: {} still waited for a free connection{oldest}{gave_up}{not_connected}; the server is slower than the \
+             offered rate, or {} are too few.",
             count(open.unsent),
             counted(self.most_connections(), "connection")
         );
