@@ -119,7 +119,7 @@ pub(crate) fn run(
         }
         return match refusal {
             Some(_) if args.setup => {
-                output::note("--setup installs first: `deadheat setup --dry-run` shows what");
+                output::note("--setup installs first: `deadheat setup --dry-run` shows its steps");
                 Ok(Exit::Fine)
             }
             Some(refusal) => Err(would_measure_nothing(refusal.why)),

@@ -28,7 +28,7 @@ const PACED_BYTES: u64 = 16 * 1024;
 const DELAYED: [Duration; 2] = [Duration::from_millis(40), Duration::from_millis(48)];
 /// … and a range of times just below, in which there are few answers if that is what the others waited for.
 const JUST_BELOW: Duration = Duration::from_millis(30);
-/// If this share of the answers took so long, it is told.
+/// If this share of the answers took so long, there is a warning.
 const DELAYED_SHARE: f64 = 0.1;
 /// If there are more than this many answers just below for one that took so long, it is a matter of chance.
 const JUST_BELOW_SHARE: f64 = 0.1;
