@@ -189,7 +189,7 @@ fn heats(header: &Value, journal: &[Value], stacks: &[&str]) -> Result<(), Strin
         }
     }
     let recorded = journal.iter().filter(|one| one["record"] == "heat");
-    // On a busy machine, they are repeated.
+    // A heat that other programs disturb does not count, nor does its equal work, and another one is measured.
     let disturbed = recorded
         .clone()
         .filter(|one| one["heat"]["end"] == "disturbed");

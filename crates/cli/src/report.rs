@@ -10,9 +10,12 @@ use deadheat_model::{
     bisect::FORMAT as SEARCH_FOR_COMMIT, capacity::FORMAT as SEARCH_FOR_RATE,
     record::FORMAT as LOAD,
 };
-use deadheat_runner::session::{
-    HEADER_FILE,
-    heats::{HEATS_FILE, read_session},
+use deadheat_runner::{
+    files::STANDARD_INPUT,
+    session::{
+        HEADER_FILE,
+        heats::{HEATS_FILE, read_session},
+    },
 };
 use deadheat_shell::{
     data::{self, Format, OfDocument, OfSession, Sink, TextOrJson},
@@ -54,9 +57,6 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, CommandFailure> {
     };
     shown.map(|()| Exit::Fine)
 }
-
-/// The file of standard input.
-const STANDARD_INPUT: &str = "/dev/stdin";
 
 /// The path that is read; `-` is standard input.
 fn file_of(typed: &Path) -> &Path {

@@ -28,7 +28,10 @@ pub fn read(paths: &[&Path], command: Option<&str>) -> Result<ImportedReports, C
 
 fn bytes(path: &Path) -> Result<(String, Vec<u8>), CommandFailure> {
     let (name, path) = match path.to_str() {
-        Some("-") => ("standard input".to_owned(), Path::new("/dev/stdin")),
+        Some("-") => (
+            "standard input".to_owned(),
+            Path::new(files::STANDARD_INPUT),
+        ),
         _ => (path.display().to_string(), path),
     };
     let read = files::read_typed(path, LONGEST_TEXT);

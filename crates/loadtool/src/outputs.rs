@@ -12,7 +12,7 @@ use deadheat_runner::files::Destination;
 use deadheat_shell::{
     data::{self, COLUMNS, Format, Sink, destinations},
     exit::CommandFailure,
-    file_errors::why_unwritable,
+    file_errors::unwritable,
     output,
     record_file::RecordFile,
 };
@@ -133,12 +133,13 @@ impl Outputs {
             match file.finish(record, &analysis) {
                 Ok(()) => output::note(&format!("written: {}", file.path.display())),
                 Err(error) => {
-                    let why = match error {
-                        OutputError::File(error) => why_unwritable(&file.path, &error),
-                        OutputError::Report(error) => error.to_string(),
+                    let failure = match error {
+                        OutputError::File(error) => unwritable(&file.path, &error),
+                        OutputError::Report(error) => {
+                            let shown = file.path.display();
+                            CommandFailure::no_result(format!("writing {shown}: {error}"))
+                        }
                     };
-                    let shown = file.path.display();
-                    let failure = CommandFailure::no_result(format!("writing {shown}: {why}"));
                     failed = failed.or(Some(failure));
                 }
             }

@@ -10,7 +10,10 @@ use deadheat_model::load::{
     Body, Bytes, Exchange, Expectation, HttpVersion, Protocol, RequestSpec, Reuse, StatusSet,
 };
 use deadheat_runner::{files, secret};
-use deadheat_shell::{exit::CommandFailure, file_errors::why_unreadable};
+use deadheat_shell::{
+    exit::CommandFailure,
+    file_errors::{unreadable, why_unreadable},
+};
 
 use crate::{
     form,
@@ -295,10 +298,8 @@ impl Bodies {
             return Ok(vec![self.sent(bytes, Some(content_type))]);
         }
         let file = |path: &PathBuf| {
-            self.of_file(path).map_err(|error| {
-                let why = why_unreadable(path, &error);
-                CommandFailure::usage(format!("--body-file {}: {why}", path.display()))
-            })
+            self.of_file(path)
+                .map_err(|error| unreadable("--body-file", path, &error))
         };
         if args.grpc.is_some() && args.body_file.is_empty() {
             return Ok(vec![self.sent(Vec::new(), None)]);

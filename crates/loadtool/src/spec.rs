@@ -7,7 +7,7 @@ use deadheat_model::{
     load::{Arrivals, Content, Exchange, Expectation, Stage, StatusSet, Target, Timeouts},
 };
 use deadheat_runner::files;
-use deadheat_shell::{exit::CommandFailure, file_errors::why_unreadable, rate, values};
+use deadheat_shell::{exit::CommandFailure, file_errors::unreadable, rate, values};
 
 use super::{request, template};
 use crate::options::{AnswerArgs, LoadArgs};
@@ -179,10 +179,8 @@ fn content(args: &AnswerArgs) -> Result<Option<Content>, CommandFailure> {
         return Ok(Some(Content::Exact { bytes }));
     }
     if let Some(path) = &args.expect_body_file {
-        let bytes = files::read_typed(path, files::LONGEST_BODY).map_err(|error| {
-            let why = why_unreadable(path, &error);
-            CommandFailure::usage(format!("--expect-body-file {}: {why}", path.display()))
-        })?;
+        let bytes = files::read_typed(path, files::LONGEST_BODY)
+            .map_err(|error| unreadable("--expect-body-file", path, &error))?;
         return Ok(Some(Content::Exact { bytes }));
     }
     if let Some(text) = &args.expect_contains {

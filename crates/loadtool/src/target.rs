@@ -10,7 +10,7 @@ use std::{
 
 use deadheat_model::load::{Endpoint, Identity, Proxy, Target, Tls, Trust};
 use deadheat_runner::files;
-use deadheat_shell::{exit::CommandFailure, file_errors::why_unreadable, hosts};
+use deadheat_shell::{exit::CommandFailure, file_errors::unreadable, hosts};
 
 use super::{
     url::{Host, Origin},
@@ -334,10 +334,8 @@ fn first_open(addresses: &[SocketAddr], timeout: Duration) -> SocketAddr {
 fn tls(args: &TlsArgs, origin: &Origin) -> Result<Tls, CommandFailure> {
     let read = |option: &str, path: &Path, kind: &str| {
         let shown = path.display();
-        let text = files::read_typed_text(path).map_err(|error| {
-            let why = why_unreadable(path, &error);
-            CommandFailure::usage(format!("{option} {shown}: {why}"))
-        })?;
+        let text =
+            files::read_typed_text(path).map_err(|error| unreadable(option, path, &error))?;
         // As far as can be seen without reading it: "PRIVATE KEY" has several kinds.
         let has = text
             .lines()

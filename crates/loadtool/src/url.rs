@@ -10,7 +10,7 @@ use deadheat_runner::{
     files,
     secret::{typed_without_userinfo, without_secret_values},
 };
-use deadheat_shell::{exit::CommandFailure, file_errors::why_unreadable};
+use deadheat_shell::{exit::CommandFailure, file_errors::unreadable};
 use percent_encoding::percent_decode_str;
 use url::{Host as ParsedHost, Position, Url};
 
@@ -418,10 +418,8 @@ pub(crate) fn read_urls_file(
     origin: Option<&Origin>,
 ) -> Result<Vec<UrlLine>, CommandFailure> {
     let shown = path.display();
-    let text = files::read_typed_text(path).map_err(|error| {
-        let why = why_unreadable(path, &error);
-        CommandFailure::usage(format!("--urls: reading {shown}: {why}"))
-    })?;
+    let text = files::read_typed_text(path)
+        .map_err(|error| unreadable("--urls: reading", path, &error))?;
     let lines = parse_urls(&text, template, origin);
     let mut lines =
         lines.map_err(|error| CommandFailure::usage(format!("--urls {shown}{error}")))?;

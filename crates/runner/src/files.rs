@@ -234,6 +234,9 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     text(read(path, LONGEST_TEXT)?)
 }
 
+/// The file of standard input, for commands in which `-` names it.
+pub const STANDARD_INPUT: &str = "/dev/stdin";
+
 /// A text, read as [`read_typed`] reads.
 ///
 /// # Errors

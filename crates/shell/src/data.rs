@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use crate::{
     exit::{CommandFailure, Exit},
-    file_errors::why_unwritable,
+    file_errors::{unwritable, why_unwritable},
     output,
 };
 
@@ -512,10 +512,9 @@ fn place(path: &Path) -> Option<PathBuf> {
 
 /// Writes a file and says so.
 fn write(path: &Path, place: Destination, bytes: &[u8]) -> Result<(), CommandFailure> {
-    place.write(bytes).map_err(|error| {
-        let why = why_unwritable(path, &error);
-        CommandFailure::no_result(format!("writing {}: {why}", path.display()))
-    })?;
+    place
+        .write(bytes)
+        .map_err(|error| unwritable(path, &error))?;
     let size = figure::bytes(bytes.len() as f64);
     output::note(&format!("written: {} ({size})", path.display()));
     Ok(())

@@ -5,6 +5,20 @@ use std::{
     path::Path,
 };
 
+use crate::exit::CommandFailure;
+
+/// The failure of a command because the file of this option cannot be read.
+pub fn unreadable(option: &str, path: &Path, error: &io::Error) -> CommandFailure {
+    let why = why_unreadable(path, error);
+    CommandFailure::usage(format!("{option} {}: {why}", path.display()))
+}
+
+/// The failure of a command because a result cannot be written to this file.
+pub fn unwritable(path: &Path, error: &io::Error) -> CommandFailure {
+    let why = why_unwritable(path, error);
+    CommandFailure::no_result(format!("writing {}: {why}", path.display()))
+}
+
 /// Why a file cannot be read, and what to do. The caller says which file and which option.
 pub fn why_unreadable(path: &Path, error: &io::Error) -> String {
     match error.kind() {

@@ -18,7 +18,7 @@ use deadheat_model::LoadRecord;
 use deadheat_runner::files::write_whole;
 use deadheat_shell::{
     exit::{CommandFailure, Exit},
-    file_errors::why_unwritable,
+    file_errors::unwritable,
     output,
     values::one_of,
 };
@@ -248,10 +248,7 @@ fn print(tool: Tool, record: &LoadRecord, print: Print) -> Result<(), CommandFai
 }
 
 fn write(path: &Path, text: &str) -> Result<(), CommandFailure> {
-    write_whole(path, text.as_bytes()).map_err(|error| {
-        let why = why_unwritable(path, &error);
-        CommandFailure::no_result(format!("writing {}: {why}", path.display()))
-    })
+    write_whole(path, text.as_bytes()).map_err(|error| unwritable(path, &error))
 }
 
 #[cfg(test)]

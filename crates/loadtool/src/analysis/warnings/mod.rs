@@ -272,16 +272,17 @@ impl Load<'_> {
     fn delayed_acknowledgements(&self) -> Option<Warning> {
         let times = &self.record.observation.service_time;
         let bounds = [JUST_BELOW, DELAYED[0], DELAYED[1]].map(|bound| bound.as_nanos() as u64);
-        let [_, below, delayed, _] = times.buckets(&bounds)[..] else {
-            return None;
-        };
+        let counts = times.buckets(&bounds);
+        let (below, delayed) = (counts[1], counts[2]);
         let part = delayed as f64 / times.count().max(1) as f64;
         let are_apart = below as f64 <= JUST_BELOW_SHARE * delayed as f64;
         (part >= DELAYED_SHARE && are_apart).then(|| {
             let sentence = format!(
-                "{} of the answers took 40 to 48 ms, and few a little less: the server may wait for acknowledgements, which \
+                "{} of the answers took {} to {} ms, and few a little less: the server may wait for acknowledgements, which \
                  Linux delays by as much.",
-                share(part)
+                share(part),
+                DELAYED[0].as_millis(),
+                DELAYED[1].as_millis()
             );
             note("delayed-acks", sentence)
                 .with("share", part)
