@@ -87,19 +87,27 @@ pub(crate) fn deadheat(args: &[&str]) -> Command {
     command
 }
 
-/// [`deadheat`], for what builds stacks to ask them and not to measure them: compilers take a third of the CPU time when
-/// they optimise nothing. Whoever measures builds anew, because Cargo knows how a program was built.
+/// [`deadheat`], for what builds stacks to ask them and not to measure them.
 pub(crate) fn deadheat_with_quick_builds(args: &[&str]) -> Command {
     let mut command = deadheat(args);
+    command.envs(quick_builds());
+    command
+}
+
+/// Variables for builds of stacks that nobody measures: compilers take a third of the CPU time when they optimise nothing.
+/// Whoever measures builds anew, because Cargo knows how a program was built.
+pub(crate) fn quick_builds() -> Vec<(&'static str, OsString)> {
+    let mut variables = Vec::new();
     // Maven lives for seconds: its virtual machine takes half of the CPU time without the optimising compiler.
     if std::env::var_os("MAVEN_OPTS").is_none() {
-        command.env("MAVEN_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC");
+        let quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
+        variables.push(("MAVEN_OPTS", quick.into()));
     }
     static CARGO: OnceLock<Option<PathBuf>> = OnceLock::new();
     if let Some(home) = CARGO.get_or_init(|| quick_cargo_home().ok()) {
-        command.env("CARGO_HOME", home);
+        variables.push(("CARGO_HOME", home.into()));
     }
-    command
+    variables
 }
 
 /// A folder for `CARGO_HOME` that makes every release without optimisation and each dependency once for all stacks, and has

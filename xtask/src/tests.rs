@@ -7,7 +7,7 @@ use crate::{
     FUZZ_SECONDS, book, browser, cluster,
     conformance::Checks,
     evidence, fuzz, lint, peers,
-    project::{binary, compiling, root, target},
+    project::{binary, compiling, quick_builds, root, target},
     session, setup,
     steps::{Lack, Steps},
     workflows,
@@ -134,6 +134,10 @@ fn integration_tests() -> Vec<String> {
 fn test(lacks: &Path, which: &[&str]) -> Command {
     let mut command = compiling(&["test", "--workspace", "--quiet", "--no-fail-fast"]);
     command.args(which).env(NOT_TESTED, lacks);
+    // Not for the cargo that runs the tests, but for stacks that they build.
+    for (name, value) in quick_builds() {
+        command.env(format!("DEADHEAT_TEST_{name}"), value);
+    }
     command
 }
 

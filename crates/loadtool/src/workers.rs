@@ -15,6 +15,7 @@ use deadheat_model::{
     figure::{self, counted},
     load::Endpoint,
 };
+use deadheat_runner::process::listening_sockets;
 use deadheat_shell::rate;
 
 use crate::options::WaitArg;
@@ -96,15 +97,8 @@ fn server_cpus(endpoint: &Endpoint) -> Cpus {
         return Cpus::Elsewhere;
     }
     let inodes = match endpoint {
-        Endpoint::Tcp { address } => {
-            let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
-            let tables = tables
-                .iter()
-                .filter_map(|table| fs::read_to_string(table).ok());
-            tables
-                .flat_map(|table| tcp_listeners(&table, address.port()))
-                .collect()
-        }
+        // A listener on another address with the same port counts, because its process may be the server's.
+        Endpoint::Tcp { address } => listening_sockets(address.port()),
         Endpoint::Unix { path } => {
             let table = fs::read_to_string("/proc/net/unix").unwrap_or_default();
             unix_listeners(&table, path)
@@ -114,18 +108,6 @@ fn server_cpus(endpoint: &Endpoint) -> Cpus {
         Some(cpus) if !cpus.is_empty() => Cpus::These(cpus),
         _ => Cpus::Unknown,
     }
-}
-
-/// Links to sockets that listen on `port`, from a table like `/proc/net/tcp` (proc_net(5)). A listener on another
-/// address with the same port counts, because its process may be the server's.
-fn tcp_listeners(table: &str, port: u16) -> BTreeSet<String> {
-    let suffix = format!(":{port:04X}");
-    let listener = |line: &str| {
-        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-        let listens = fields.get(1)?.ends_with(&suffix) && *fields.get(3)? == "0A";
-        listens.then(|| format!("socket:[{}]", fields.get(9).copied().unwrap_or_default()))
-    };
-    table.lines().skip(1).filter_map(listener).collect()
 }
 
 /// Links to sockets bound to `path`, from a table like `/proc/net/unix`.
@@ -374,12 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_of_the_kernel_are_read() {
-        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n\
-            0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 111 1 0 100 0 0 10 0\n\
-            1: 0100007F:1F90 0100007F:9C40 01 00000000:00000000 00:00000000 00000000 0 0 222 1 0 20 4 30 10 -1\n";
-        let found: Vec<String> = tcp_listeners(table, 8080).into_iter().collect();
-        assert_eq!(found, ["socket:[111]"]);
+    fn the_cpus_of_a_thread_are_read() {
         assert_eq!(
             allowed("Cpus_allowed_list:\t0-2,5\n"),
             Some(vec![0, 1, 2, 5])

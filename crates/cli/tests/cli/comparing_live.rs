@@ -367,9 +367,11 @@ fn commands_are_loaded_at_one_rate_in_turns_after_their_rounds() {
             assert_eq!(member.offered_per_second, Some(20.0));
             assert!(slice.tally.is_conserved() && slice.open.is_some());
             assert!(slice.window >= Duration::from_secs(1) && slice.guard > Duration::ZERO);
-            assert!(slice.cpu.is_some());
         }
     }
+    // The CPU time of a slice whose events came late is left out, and on a busy machine some do.
+    let rounds = record.complete_heats(1).flat_map(|heat| &heat.rounds);
+    assert!(rounds.flatten().any(|slice| slice.cpu.is_some()));
     let json: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
     let ratios = json["compared"][0]["ratios"].as_array().expect("ratios");
     assert_eq!(ratios[0]["metric"], "throughput", "which decides");

@@ -1,13 +1,13 @@
 //! When is a server ready? At its first correct answer, asked in the same way whatever is measured, so that the
 //! time to it can be compared.
 
-use std::{collections::BTreeSet, fs, net::TcpStream, time::Duration};
+use std::{fs, net::TcpStream, time::Duration};
 
 use deadheat_model::{LoadPoint, WorkloadManifest, workload::Oracle};
 
 use super::SelectedTarget;
 use crate::{
-    process::descendants,
+    process::{descendants, listening_sockets},
     verify::{Client, Fault, Route, text_answer},
 };
 
@@ -83,19 +83,10 @@ impl Readiness {
     }
 }
 
-/// The state `LISTEN` in `/proc/net/tcp` (proc_net(5), enum tcp_state).
-const LISTEN: &str = "0A";
-
 /// Whether a process below `supervisor` listens on `port`: a server that answers rightly must also be the one that was
 /// started. When `/proc` cannot tell, it is believed.
 pub(super) fn belongs_to_tree(port: u16, supervisor: u32) -> bool {
-    let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
-    let listening: BTreeSet<String> = tables
-        .iter()
-        .filter_map(|table| fs::read_to_string(table).ok())
-        .flat_map(|text| listeners(&text, port))
-        .map(|inode| format!("socket:[{inode}]"))
-        .collect();
+    let listening = listening_sockets(port);
     if listening.is_empty() {
         return true;
     }
@@ -110,37 +101,10 @@ pub(super) fn belongs_to_tree(port: u16, supervisor: u32) -> bool {
     })
 }
 
-/// Inodes of sockets that listen on `port`.
-fn listeners(table: &str, port: u16) -> Vec<u64> {
-    let suffix = format!(":{port:04X}");
-    table
-        .lines()
-        .skip(1)
-        .filter_map(|line| {
-            let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-            let listens = fields.get(1)?.ends_with(&suffix) && *fields.get(3)? == LISTEN;
-            if listens {
-                fields.get(9)?.parse().ok()
-            } else {
-                None
-            }
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::session::fixtures::{point, selected, workload};
-
-    #[test]
-    fn takes_listeners_on_that_port_only() {
-        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n\
-            0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 111 1 0 100 0 0 10 0\n\
-            1: 0100007F:1F90 0100007F:9C40 01 00000000:00000000 00:00000000 00000000 0 0 222 1 0 20 4 30 10 -1\n\
-            2: 0100007F:1F91 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 333 1 0 100 0 0 10 0\n";
-        assert_eq!(listeners(table, 8080), [111]);
-    }
 
     #[test]
     fn a_port_of_this_process_is_not_a_childs() {

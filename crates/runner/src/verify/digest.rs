@@ -7,7 +7,7 @@ use std::{
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use deadheat_model::load::{Body, Bytes, Content, RequestSpec};
-use rand::{Rng as _, SeedableRng};
+use rand::{Rng as _, SeedableRng, rngs::SmallRng};
 use rand_chacha::ChaCha8Rng;
 use sha2::{Digest as _, Sha256};
 
@@ -238,9 +238,10 @@ impl Verifier<'_> {
         }
     }
 
+    /// Random content of this many bytes.
     fn random_body(&mut self, length: usize) -> Bytes {
         let mut bytes = vec![0; length];
-        self.random.fill_bytes(&mut bytes);
+        SmallRng::seed_from_u64(self.random.next_u64()).fill_bytes(&mut bytes);
         bytes.into()
     }
 }

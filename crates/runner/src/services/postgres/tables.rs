@@ -308,11 +308,10 @@ pub(super) fn fill_worlds(client: &mut Client, role: &str, salt: i32) -> Result<
 /// The numbers of all rows, by id.
 pub(super) fn world_numbers(client: &mut Client, role: &str) -> Result<Vec<i32>, Error> {
     let statement = format!(
-        "select randomnumber from {}.world order by id",
+        "select array_agg(randomnumber order by id) from {}.world",
         quoted(role)
     );
-    let rows = client.query(&statement, &[])?;
-    rows.iter().map(|row| row.try_get(0)).collect()
+    client.query_one(&statement, &[])?.try_get(0)
 }
 
 #[cfg(test)]
