@@ -64,12 +64,12 @@ pub(crate) fn everything(steps: &Steps, long: bool) {
     let failed = thread::scope(|scope| {
         let hosts = scope.spawn(|| cluster::cluster(steps));
         scope.spawn(|| browser::test(steps));
+        scope.spawn(|| evidence::check(steps));
         session::short_sessions(steps, &stacks);
         hosts.join().expect("no step panics")
     });
     cluster::cluster_again(steps, &failed);
     peers::smoke(steps, binary());
-    evidence::check(steps);
     if long {
         workflows::workflows(steps);
         fuzz::fuzz(steps, FUZZ_SECONDS, false);

@@ -63,7 +63,7 @@ impl HeatRecord {
     }
 
     /// The minimum share (0 to 1) of the CPUs of server and generator that other programs took in its quiet rounds; `None`
-    /// if it is not known.
+    /// if it is not known, or the heat too short to know it well.
     pub fn taken_share(&self) -> Option<f64> {
         slice::taken_from_heat(&self.rounds)
     }

@@ -1,4 +1,4 @@
-//! How much other programs took from server and generator in all heats that are kept.
+//! How much other programs took from server and generator in the kept heats that are repeated if that is much.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,8 @@ use deadheat_model::{
 use super::{results, sessions::record};
 use crate::project::root;
 
-/// The shares that were taken in heats that are disturbed and in the others, as Markdown, from all kept sessions.
+/// The shares that were taken in heats that are disturbed and in the others, as Markdown, from all kept sessions of
+/// `deadheat run`. Equal work has no heats of its own.
 ///
 /// # Errors
 /// What cannot be read.
@@ -18,7 +19,13 @@ pub(super) fn table() -> Result<String, String> {
     let (mut quiet, mut disturbed) = (Vec::new(), Vec::new());
     for folder in [results::folder(), root().join("docs/evidence")] {
         for session in sessions_in(&folder)? {
-            for measured in record(&session)?.heats {
+            let record = record(&session)?;
+            if record.header.comparison.is_some() {
+                continue;
+            }
+            let loads = &record.header.plan.loads;
+            let judged = record.heats.iter();
+            for measured in judged.filter(|one| loads[one.load as usize].leads()) {
                 match measured.heat.taken_share() {
                     Some(share) if share > TAKEN_FROM_HEAT => disturbed.push(share),
                     Some(share) => quiet.push(share),
@@ -30,8 +37,12 @@ pub(super) fn table() -> Result<String, String> {
     let row = |what: &str, shares: &[f64]| {
         let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
         let most = shares.iter().copied().fold(0.0, f64::max);
-        let range = format!("{} to {}", short_percent(least), short_percent(most));
-        let range = if shares.is_empty() { "–" } else { &range };
+        let (least, most) = (short_percent(least), short_percent(most));
+        let range = match shares.len() {
+            0 => "–".to_owned(),
+            _ if least == most => least,
+            _ => format!("{least} to {most}"),
+        };
         format!("| {} | {range} |\n", counted(shares.len(), what))
     };
     Ok(format!(

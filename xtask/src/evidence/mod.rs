@@ -110,9 +110,9 @@ const LED_IN_BY_ONE: &str = "2026-11-29-services";
 
 const HEAD: &str = "# Evidence
 
-Each row is an experiment behind a claim of [methodology.md](../methodology.md). `cargo xtask evidence ROW` runs it again
+Most sections have an experiment behind a claim of [methodology.md](../methodology.md). `cargo xtask evidence ROW` runs it again
 and keeps its records in the folder of the same name, from which this page is made. A session's folder can be looked at
-with `deadheat report FOLDER`.
+with `deadheat report FOLDER`. The others (start-order, lead-in, disturbed-heats) are tables from the records of sessions.
 ";
 
 /// Lines of prose are no longer than this.
@@ -161,11 +161,11 @@ fn page(rows: &[Row], deadheat: &std::path::Path) -> Result<String, String> {
         lead_in::table(&results::folder().join(LED_IN_BY_ONE))?,
     );
     page += &format!(
-        "\n## disturbed-heats\n\n{}\n\n{}\nFrom all sessions in this folder and in [results](../results/README.md).\n",
+        "\n## disturbed-heats\n\n{}\n\n{}\nFrom all sessions of `deadheat run` in this folder and in [results](../results/README.md).\n",
         wrapped(
-            "A heat does not count if other programs took more than 5 % of the CPUs of server and generator from its beginning \
-             to its end. This is what they took in all heats that are kept, of which those that count for less than five seconds \
-             are not judged."
+            "`deadheat run` repeats a heat if other programs took more than 5 % of the CPUs of server and generator from its \
+             beginning to its end. This is what they took in the heats for which that is known: those of rounds at full load, \
+             with five seconds of counted time or more. Before there was this rule, all of them counted."
         ),
         disturbed::table()?,
     );

@@ -5,6 +5,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use clap::ValueEnum;
+
 use super::{
     Options,
     blocks::Measuring,
@@ -88,9 +90,9 @@ impl Circumstances {
 
 /// The command that measures a case again.
 fn command(case: Case, options: &Options) -> String {
-    let tools = options.tool.iter();
+    let tools = options.tool.iter().filter_map(Tool::to_possible_value);
     let tools: String = tools
-        .map(|tool| format!(" --tool {}", tool.name()))
+        .map(|tool| format!(" --tool {}", tool.get_name()))
         .collect();
     format!(
         "cargo xtask peers --case {}{tools} --blocks {} --seconds {} --seed {}",
@@ -162,7 +164,7 @@ mod tests {
     fn the_command_measures_the_same_again() {
         let options = Options {
             case: vec![Case::Small, Case::Tls],
-            tool: vec![Tool::Deadheat, Tool::Wrk],
+            tool: vec![Tool::Deadheat, Tool::Bare],
             blocks: 5,
             seconds: 2,
             seed: 9,
@@ -173,7 +175,7 @@ mod tests {
         };
         assert_eq!(
             command(Case::Tls, &options),
-            "cargo xtask peers --case tls --tool deadheat --tool wrk --blocks 5 --seconds 2 --seed 9"
+            "cargo xtask peers --case tls --tool deadheat --tool bare --blocks 5 --seconds 2 --seed 9"
         );
     }
 

@@ -27,10 +27,17 @@ const NAMED_WORKERS: usize = 8;
 pub(super) fn answers(record: &LoadRecord, figures: &LoadFigures) -> Facts {
     let observation = &record.observation;
     let measured = &observation.measured;
+    let cut = match figures.answers - measured.succeeded {
+        0 => String::new(),
+        cut => format!(
+            "; {} began before, and count for as many that the end cuts",
+            count(cut)
+        ),
+    };
     let mut facts = vec![fact(
         "Throughput",
         format!(
-            "{} valid answers/s ({} in {})",
+            "{} valid answers/s ({} in {}{cut})",
             figure(figures.throughput_per_second),
             count(figures.answers),
             seconds(figures.answer_seconds)

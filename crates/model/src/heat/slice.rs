@@ -265,10 +265,6 @@ const JUDGED_FROM: Duration = Duration::from_secs(5);
 /// It is the share of the less disturbed half of the members: another program disturbs all of them, and a process that a
 /// server started outside its tree disturbs one.
 pub(crate) fn disturbance(rounds: &[Vec<SliceRecord>]) -> Option<f64> {
-    let windows = rounds.iter().flatten().map(|slice| slice.window);
-    if windows.sum::<Duration>() < JUDGED_FROM {
-        return None;
-    }
     let is_disturbed = |share: &f64| *share > TAKEN_FROM_HEAT;
     // Most heats need no more than this.
     taken_over(rounds.iter()).filter(is_disturbed)?;
@@ -276,8 +272,12 @@ pub(crate) fn disturbance(rounds: &[Vec<SliceRecord>]) -> Option<f64> {
 }
 
 /// The minimum share (0 to 1) of the CPUs of server and generator that other programs took in the quiet rounds of a heat;
-/// `None` if it is not known.
+/// `None` if it is not known, or the heat too short to know it well.
 pub(crate) fn taken_from_heat(rounds: &[Vec<SliceRecord>]) -> Option<f64> {
+    let windows = rounds.iter().flatten().map(|slice| slice.window);
+    if windows.sum::<Duration>() < JUDGED_FROM {
+        return None;
+    }
     let quiet = quiet_rounds(rounds);
     let rounds = rounds.iter().zip(quiet);
     taken_over(rounds.filter_map(|(round, is_quiet)| is_quiet.then_some(round)))

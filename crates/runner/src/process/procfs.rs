@@ -1,9 +1,9 @@
 //! What `/proc` shows: process trees, and its small files, read as cheaply as can be, because there are many of them.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     fs::{self, File},
-    io::{self, Read},
+    io::{self, BufRead, BufReader, Read},
 };
 
 /// Longer than what is read with it, which the kernel then gives in one piece.
@@ -187,10 +187,44 @@ pub fn descendants(root: u32) -> Vec<ProcessStat> {
     Snapshot::take().descendants(root)
 }
 
+/// The state `LISTEN` in `/proc/net/tcp` (proc_net(5), enum tcp_state).
+const LISTEN: &str = "0A";
+
+/// Links to the sockets that listen on `port` at any address of this machine, as in `/proc/PID/fd` (proc_pid_fd(5)): none if
+/// `/proc` cannot tell.
+pub fn listening_sockets(port: u16) -> BTreeSet<String> {
+    ["/proc/net/tcp", "/proc/net/tcp6"]
+        .iter()
+        .filter_map(|table| File::open(table).ok())
+        .flat_map(|table| listeners(BufReader::new(table), port))
+        .collect()
+}
+
+/// Links to those of a table. Linux lists all sockets that listen before the first other one (`tcp_seq_start` in
+/// `net/ipv4/tcp_ipv4.c`), and the others can be tens of thousands after a load, so the rest is not read.
+fn listeners(table: impl BufRead, port: u16) -> Vec<String> {
+    let suffix = format!(":{port:04X}");
+    let mut found = Vec::new();
+    for line in table.lines().skip(1).map_while(Result::ok) {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        let &[_, local, _, state, _, _, _, _, _, inode, ..] = fields.as_slice() else {
+            continue;
+        };
+        if state != LISTEN {
+            break;
+        }
+        if local.ends_with(&suffix) {
+            found.push(format!("socket:[{inode}]"));
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use std::{
-        io::{BufRead, BufReader},
+        net::{TcpListener, TcpStream},
+        os::fd::AsRawFd,
         process::{Command, Stdio},
     };
 
@@ -280,5 +314,37 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(found.iter().any(|stat| stat.pid == child.id()));
+    }
+
+    #[test]
+    fn takes_listeners_on_that_port_only() {
+        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n\
+            0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 111 1 0 100 0 0 10 0\n\
+            1: 0100007F:1F91 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 333 1 0 100 0 0 10 0\n\
+            2: 00000000:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 444 1 0 100 0 0 10 0\n\
+            3: 0100007F:1F90 0100007F:9C40 01 00000000:00000000 00:00000000 00000000 0 0 222 1 0 20 4 30 10 -1\n";
+        assert_eq!(
+            listeners(table.as_bytes(), 8080),
+            ["socket:[111]", "socket:[444]"]
+        );
+    }
+
+    #[test]
+    fn finds_each_listener_of_many_and_no_connection() {
+        let link = |socket: &dyn AsRawFd| {
+            let link = fs::read_link(format!("/proc/self/fd/{}", socket.as_raw_fd()));
+            link.unwrap().to_string_lossy().into_owned()
+        };
+        let listeners: Vec<TcpListener> = (0..200)
+            .map(|index| TcpListener::bind(["127.0.0.1:0", "[::1]:0"][index % 2]).unwrap())
+            .collect();
+        for one in &listeners {
+            let address = one.local_addr().unwrap();
+            let connected = TcpStream::connect(address).unwrap();
+            let (accepted, _) = one.accept().unwrap();
+            let found = listening_sockets(address.port());
+            assert!(found.contains(&link(one)), "{found:?}");
+            assert!(!found.contains(&link(&accepted)) && !found.contains(&link(&connected)));
+        }
     }
 }

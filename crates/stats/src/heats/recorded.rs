@@ -4,9 +4,11 @@ use std::{collections::BTreeMap, time::Duration};
 
 use deadheat_model::{
     HeatRecord, LatencyHistogram,
-    figure::counted,
+    figure::{counted, short_percent},
     heat::{MemberRecord, SliceFlag, SliceRecord, is_suspended, quiet_rounds},
     observation::TRANSPORT_FAILURES,
+    plan::NoiseBound,
+    warning::{Warning, doubt},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -395,47 +397,120 @@ pub fn limit_of(
     }
 }
 
+/// Warnings about the CPU time that the hypervisor and other programs took from server and generator in these slices. What
+/// other programs used is known where the server's own use is.
+pub(crate) fn taken<'r>(slices: impl Iterator<Item = &'r SliceRecord>) -> Vec<Warning> {
+    let (mut time, mut steal) = (0.0, 0.0);
+    let (mut known_time, mut others) = (0.0, 0.0);
+    for slice in slices {
+        let Some(noise) = slice.noise else { continue };
+        let cpu_time = f64::from(noise.cpus) * slice.window.as_secs_f64();
+        time += cpu_time;
+        steal += noise.steal_seconds;
+        if let Some(cpu) = slice.cpu {
+            known_time += cpu_time;
+            others += noise.others(cpu.seconds).0;
+        }
+    }
+    let bound = NoiseBound::default();
+    let took = |id: &str, share: f64, bound: f64, begins: &str, advice: &str| {
+        // Without a slice there is no share.
+        (share > bound).then(|| {
+            let sentence = format!("{begins} {} of the CPU time.", short_percent(share));
+            doubt(id, sentence).with("share", share).advice(advice)
+        })
+    };
+    let steal = took(
+        "steal",
+        steal / time,
+        bound.steal,
+        "The hypervisor took",
+        "Repeat at a quieter time, or on a dedicated machine.",
+    );
+    let others = took(
+        "others",
+        others / known_time,
+        bound.other_cpu,
+        "Other programs used",
+        "Stop them and repeat.",
+    );
+    steal.into_iter().chain(others).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
     use deadheat_model::{
         Tally,
-        heat::{FreezeTimes, GeneratorUse},
+        heat::{CpuUsed, FreezeTimes, GeneratorUse, SliceNoise},
     };
 
     use super::*;
 
+    fn slice(member: u32, answers: u64) -> SliceRecord {
+        SliceRecord {
+            member,
+            at: Duration::ZERO,
+            gap: None,
+            guard: Duration::ZERO,
+            window: Duration::from_millis(100),
+            tally: Tally {
+                issued: answers,
+                succeeded: answers,
+                ..Tally::default()
+            },
+            service_time: LatencyHistogram::new(),
+            per_connection: None,
+            cut: Duration::ZERO,
+            carried: Duration::ZERO,
+            draining: Duration::ZERO,
+            open: None,
+            body_bytes: 0,
+            cpu: None,
+            drained: Duration::ZERO,
+            reconnected: 0,
+            generator: GeneratorUse::default(),
+            noise: None,
+            frozen: FreezeTimes::default(),
+            flags: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_the_hypervisor_and_others_took_is_warned_of_and_a_server_of_unknown_use_is_no_other() {
+        // Of two CPUs for 0.1 s, the hypervisor takes 0.02 s, others 0.04 s, and the server 0.1 s.
+        let disturbed = SliceRecord {
+            cpu: Some(CpuUsed {
+                seconds: 0.1,
+                ..CpuUsed::default()
+            }),
+            noise: Some(SliceNoise {
+                steal_seconds: 0.02,
+                busy_seconds: 0.14,
+                cpus: 2,
+                ..SliceNoise::default()
+            }),
+            ..slice(0, 1)
+        };
+        let unknown = SliceRecord {
+            cpu: None,
+            ..disturbed.clone()
+        };
+        let told = |slices: &[&SliceRecord]| -> Vec<String> {
+            let warnings = taken(slices.iter().copied());
+            warnings.into_iter().map(|one| one.sentence).collect()
+        };
+        let steal = "The hypervisor took 10 % of the CPU time.".to_owned();
+        let others = "Other programs used 20 % of the CPU time.".to_owned();
+        assert_eq!(told(&[&disturbed]), [steal.clone(), others.clone()]);
+        assert_eq!(told(&[&disturbed, &unknown]), [steal.clone(), others]);
+        assert_eq!(told(&[&unknown]), [steal]);
+        assert!(told(&[&slice(0, 1)]).is_empty() && told(&[]).is_empty());
+    }
+
     #[test]
     fn a_machine_that_becomes_faster_makes_no_server_unsteady() {
-        let slice = |member: u32, answers: u64| -> SliceRecord {
-            SliceRecord {
-                member,
-                at: Duration::ZERO,
-                gap: None,
-                guard: Duration::ZERO,
-                window: Duration::from_millis(100),
-                tally: Tally {
-                    issued: answers,
-                    succeeded: answers,
-                    ..Tally::default()
-                },
-                service_time: LatencyHistogram::new(),
-                per_connection: None,
-                cut: Duration::ZERO,
-                carried: Duration::ZERO,
-                draining: Duration::ZERO,
-                open: None,
-                body_bytes: 0,
-                cpu: None,
-                drained: Duration::ZERO,
-                reconnected: 0,
-                generator: GeneratorUse::default(),
-                noise: None,
-                frozen: FreezeTimes::default(),
-                flags: Vec::new(),
-            }
-        };
         let of = |speeds: [u64; 2]| {
             beside_others(&[slice(1, speeds[1]), slice(0, speeds[0])], 0).unwrap()
         };

@@ -5,11 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use deadheat_model::{
     Wait,
     figure::{counted, list, seconds, short_percent, some, some_of},
-    heat::HeatEnd,
-    heat::{Freezing, LONGEST_GAP},
+    heat::{Freezing, HeatEnd, LONGEST_GAP},
     heats::SessionRecord,
     observation::TRANSPORT_FAILURES,
-    plan::{NoiseBound, Pinning},
+    plan::Pinning,
     warning::{Warning, doubt, note},
 };
 
@@ -17,7 +16,7 @@ use super::{
     after_another_load, short_names,
     types::{LoadStandings, Row},
 };
-use crate::heats::{LimitedBy, Quantity};
+use crate::heats::{LimitedBy, Quantity, recorded::taken};
 
 /// Requests that fail on the way in more than this share are reported, although they are too few to discard a heat.
 const FEW_FAILURES: f64 = TRANSPORT_FAILURES / 10.0;
@@ -38,7 +37,9 @@ pub(super) fn find(record: &SessionRecord, loads: &[LoadStandings]) -> Vec<Warni
     warnings.extend(found.unfair_to_budgets());
     warnings.extend(found.imprecise());
     warnings.extend(found.disturbed_heats());
-    warnings.extend(found.disturbed());
+    let heats = record.heats.iter().filter(|one| one.is_complete());
+    let slices = heats.flat_map(|one| one.heat.rounds.iter().flatten());
+    warnings.extend(taken(slices));
     warnings.extend(found.failed_heats());
     warnings.extend(found.generator_limited());
     warnings.extend(found.near_capacity());
@@ -170,45 +171,6 @@ impl WarningInputs<'_> {
                 .with("share", least)
                 .advice("Leave the machine alone while it measures."),
         )
-    }
-
-    /// CPU time that the hypervisor and other programs took from server and generator, in counted slices.
-    fn disturbed(&self) -> Vec<Warning> {
-        let record = self.record;
-        let cpus = record.header.plan.pinning.cpus().len().max(1) as f64;
-        let (mut all, mut steal, mut others) = (0.0, 0.0, 0.0);
-        let heats = record.heats.iter().filter(|one| one.is_complete());
-        let slices = heats.flat_map(|one| one.heat.rounds.iter().flatten());
-        for slice in slices {
-            let Some(noise) = slice.noise else { continue };
-            let member = slice.cpu.map_or(0.0, |cpu| cpu.seconds);
-            all += cpus * slice.window.as_secs_f64();
-            steal += noise.steal_seconds;
-            others += noise.others(member).0;
-        }
-        let bound = NoiseBound::default();
-        let took = |id: &str, taken: f64, bound: f64, what: &str, advice: &str| {
-            let share = taken / all;
-            (all > 0.0 && share > bound).then(|| {
-                let sentence = format!("{what} {} of the CPU time.", short_percent(share));
-                doubt(id, sentence).with("share", share).advice(advice)
-            })
-        };
-        let steal = took(
-            "steal",
-            steal,
-            bound.steal,
-            "The hypervisor took",
-            "Repeat at a quieter time, or on a dedicated machine.",
-        );
-        let others = took(
-            "others",
-            others,
-            bound.other_cpu,
-            "Other programs used",
-            "Stop them and repeat.",
-        );
-        steal.into_iter().chain(others).collect()
     }
 
     /// A warning about rows: those that `of` names, load by load, in a sentence that it begins.

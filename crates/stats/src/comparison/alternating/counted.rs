@@ -23,7 +23,7 @@ use crate::{
     heats::{
         self, Quantity, Settings,
         percentile::{WaitingTimes, is_carried, is_near_capacity, needed, of_a_heat},
-        recorded::{self, Overloads},
+        recorded::{self, Overloads, taken},
         within::Estimate,
     },
     interval::median,
@@ -279,6 +279,8 @@ impl CountedHeats<'_> {
                 notes.push(note("long-gaps", sentence));
             }
         }
+        let rounds = self.heats.iter().flat_map(|heat| &heat.rounds);
+        notes.extend(taken(rounds.flatten()));
         notes.extend(self.bound_note());
         notes.extend(self.rates.iter().flat_map(|rate| rate.notes(&self.figures)));
         notes.extend(rate_notes(&self.heats));
