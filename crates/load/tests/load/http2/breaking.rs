@@ -493,8 +493,13 @@ fn both_loops(script: fn(&mut Peer), bounds: u64) -> [Observation; 2] {
 
 fn check((name, script, kind, why): &Case) {
     // A case that must not time out has plenty of time, also on a busy machine.
-    let runs_out = *kind == Failure::Timeout || why.contains("timeout");
-    let bounds = if runs_out { 200 } else { 20_000 };
+    let bounds = match *why {
+        _ if *kind == Failure::Timeout => 200,
+        _ if why.contains("timeout") => 200,
+        // The generator waits for other settings than those that came, which must come in time.
+        "allows no streams" => 1_500,
+        _ => 20_000,
+    };
     for seen in both_loops(*script, bounds) {
         assert_eq!(seen.total.issued, REQUESTS, "{name}");
         let of_kind = seen.total.failed[*kind];
