@@ -30,8 +30,10 @@ pub(super) fn answers(record: &LoadRecord, figures: &LoadFigures) -> Facts {
     let cut = match figures.answers - measured.succeeded {
         0 => String::new(),
         cut => format!(
-            "; {} began before, and count for as many that the end cuts",
-            count(cut)
+            ": {} that began in it, and {} of the {} from the warm-up, in place of as many still in flight at the end",
+            count(measured.succeeded),
+            count(cut),
+            count(measured.carried_in)
         ),
     };
     let mut facts = vec![fact(

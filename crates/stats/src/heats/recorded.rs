@@ -397,6 +397,9 @@ pub fn limit_of(
     }
 }
 
+/// The id of the warning that other programs took CPU time.
+pub(crate) const OTHERS: &str = "others";
+
 /// Warnings about the CPU time that the hypervisor and other programs took from server and generator in these slices. What
 /// other programs used is known where the server's own use is.
 pub(crate) fn taken<'r>(slices: impl Iterator<Item = &'r SliceRecord>) -> Vec<Warning> {
@@ -428,7 +431,7 @@ pub(crate) fn taken<'r>(slices: impl Iterator<Item = &'r SliceRecord>) -> Vec<Wa
         "Repeat at a quieter time, or on a dedicated machine.",
     );
     let others = took(
-        "others",
+        OTHERS,
         others / known_time,
         bound.other_cpu,
         "Other programs used",

@@ -23,7 +23,7 @@ use crate::{
     heats::{
         self, Quantity, Settings,
         percentile::{WaitingTimes, is_carried, is_near_capacity, needed, of_a_heat},
-        recorded::{self, Overloads, taken},
+        recorded::{self, OTHERS, Overloads, taken},
         within::Estimate,
     },
     interval::median,
@@ -279,12 +279,33 @@ impl CountedHeats<'_> {
                 notes.push(note("long-gaps", sentence));
             }
         }
-        let rounds = self.heats.iter().flat_map(|heat| &heat.rounds);
-        notes.extend(taken(rounds.flatten()));
+        notes.extend(self.taken());
         notes.extend(self.bound_note());
         notes.extend(self.rates.iter().flat_map(|rate| rate.notes(&self.figures)));
         notes.extend(rate_notes(&self.heats));
         notes.extend(self.other_answers());
+        notes
+    }
+
+    /// Notes about the CPU time that others took. Another program disturbs both sides. One that works for a side, and was
+    /// not started by it, runs while that side is loaded.
+    fn taken(&self) -> Vec<Warning> {
+        let rounds = self.heats.iter().flat_map(|heat| &heat.rounds);
+        let from = |side| taken(self.heats.iter().flat_map(|heat| slices(heat, side)));
+        let sides = Side::BOTH.map(|side| (side, from(side)));
+        let has = |warnings: &[Warning], id: &str| warnings.iter().any(|one| one.id == id);
+        let mut notes = taken(rounds.flatten());
+        notes.retain(|one| sides.iter().all(|(_, own)| has(own, &one.id)));
+        if !has(&notes, OTHERS) {
+            let loaded = sides.iter().filter(|(_, own)| has(own, OTHERS));
+            notes.extend(loaded.map(|(side, _)| {
+                let sentence = format!(
+                    "Only while {side} was loaded, other programs used much of the CPU time. What they did for {side} is in \
+                     none of its figures."
+                );
+                note("others-of-one-side", sentence)
+            }));
+        }
         notes
     }
 
