@@ -300,7 +300,7 @@ impl CountedHeats<'_> {
             let loaded = sides.iter().filter(|(_, own)| has(own, OTHERS));
             notes.extend(loaded.map(|(side, _)| {
                 let sentence = format!(
-                    "Only while {side} was loaded, other programs used much of the CPU time. What they did for {side} is in \
+                    "Only while {side} was loaded, other programs used much of the CPU time. If they work for {side}, that is in \
                      none of its figures."
                 );
                 note("others-of-one-side", sentence)
