@@ -95,7 +95,7 @@ pub(crate) fn deadheat_with_quick_builds(args: &[&str]) -> Command {
 }
 
 /// Variables for builds of stacks that nobody measures: compilers take a third of the CPU time when they optimise nothing.
-/// Whoever measures builds anew, because Cargo knows how a program was built.
+/// To measure a stack later, it is built again: Cargo notices that these variables are gone.
 pub(crate) fn quick_builds() -> Vec<(&'static str, OsString)> {
     let mut variables = Vec::new();
     // Maven lives for seconds: its virtual machine takes half of the CPU time without the optimising compiler.

@@ -96,7 +96,7 @@ pub(crate) fn short_sessions(steps: &Steps, stacks: &[Runnable]) {
         for _ in 0..AT_A_TIME {
             scope.spawn(|| {
                 left.work(|index| match index {
-                    // The longest of the others.
+                    // The first has a thread of its own.
                     0 => of_pack(),
                     _ => run(index),
                 });

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{CountHistogram, LatencyHistogram, Tally, observation::OpenLoop};
 
 /// One slice of a member.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SliceRecord {
     /// The member's index in the heat's list.
     pub member: u32,

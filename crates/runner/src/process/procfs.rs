@@ -1,4 +1,5 @@
-//! What `/proc` shows: process trees, and its small files, read as cheaply as can be, because there are many of them.
+//! What `/proc` shows: process trees, sockets that listen, and its small files, read as cheaply as can be, because there are
+//! many of them.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},

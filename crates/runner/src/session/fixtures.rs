@@ -5,8 +5,8 @@ use std::time::Duration;
 use deadheat_model::{
     LoadPoint, TargetId, Wait, WorkloadManifest,
     heat::{
-        FreezeTimes, GeneratorUse, HeatEnd, HeatPlan, HeatRecord, MemberFailure, MemberRecord,
-        MemoryUsed, Role, Rounds, SliceRecord,
+        HeatEnd, HeatPlan, HeatRecord, MemberFailure, MemberRecord, MemoryUsed, Role, Rounds,
+        SliceRecord,
     },
     heats::{Plan, PlannedLoad, SCHEMA, SessionHeader, SessionRecord},
     machine::Machine,
@@ -220,25 +220,8 @@ fn member(name: &str) -> MemberRecord {
 fn slice(member: u32, answers: u64) -> SliceRecord {
     let mut slice = SliceRecord {
         member,
-        at: Duration::ZERO,
-        gap: None,
-        guard: Duration::ZERO,
         window: Duration::from_secs(1),
-        tally: Default::default(),
-        service_time: Default::default(),
-        per_connection: None,
-        cut: Duration::ZERO,
-        carried: Duration::ZERO,
-        draining: Duration::ZERO,
-        open: None,
-        body_bytes: 0,
-        cpu: None,
-        drained: Duration::ZERO,
-        reconnected: 0,
-        generator: GeneratorUse::default(),
-        noise: None,
-        frozen: FreezeTimes::default(),
-        flags: Vec::new(),
+        ..SliceRecord::default()
     };
     (slice.tally.issued, slice.tally.succeeded) = (answers, answers);
     slice

@@ -238,7 +238,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Random content of this many bytes.
+    /// Random content of this many bytes, from a generator that makes ten megabytes quickly without optimisation, too.
     fn random_body(&mut self, length: usize) -> Bytes {
         let mut bytes = vec![0; length];
         SmallRng::seed_from_u64(self.random.next_u64()).fill_bytes(&mut bytes);

@@ -446,7 +446,7 @@ mod tests {
 
     use deadheat_model::{
         Tally,
-        heat::{CpuUsed, FreezeTimes, GeneratorUse, SliceNoise},
+        heat::{CpuUsed, SliceNoise},
     };
 
     use super::*;
@@ -454,29 +454,13 @@ mod tests {
     fn slice(member: u32, answers: u64) -> SliceRecord {
         SliceRecord {
             member,
-            at: Duration::ZERO,
-            gap: None,
-            guard: Duration::ZERO,
             window: Duration::from_millis(100),
             tally: Tally {
                 issued: answers,
                 succeeded: answers,
                 ..Tally::default()
             },
-            service_time: LatencyHistogram::new(),
-            per_connection: None,
-            cut: Duration::ZERO,
-            carried: Duration::ZERO,
-            draining: Duration::ZERO,
-            open: None,
-            body_bytes: 0,
-            cpu: None,
-            drained: Duration::ZERO,
-            reconnected: 0,
-            generator: GeneratorUse::default(),
-            noise: None,
-            frozen: FreezeTimes::default(),
-            flags: Vec::new(),
+            ..SliceRecord::default()
         }
     }
 

@@ -308,7 +308,7 @@ pub(super) fn fill_worlds(client: &mut Client, role: &str, salt: i32) -> Result<
 /// The numbers of all rows, by id.
 pub(super) fn world_numbers(client: &mut Client, role: &str) -> Result<Vec<i32>, Error> {
     let statement = format!(
-        "select array_agg(randomnumber order by id) from {}.world",
+        "select coalesce(array_agg(randomnumber order by id), '{{}}') from {}.world",
         quoted(role)
     );
     client.query_one(&statement, &[])?.try_get(0)

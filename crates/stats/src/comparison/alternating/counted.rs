@@ -287,25 +287,26 @@ impl CountedHeats<'_> {
         notes
     }
 
-    /// Notes about the CPU time that others took. Another program disturbs both sides. One that works for a side, and was
-    /// not started by it, runs while that side is loaded.
+    /// Notes about the CPU time that the hypervisor and other programs took. Another program disturbs both sides. One that
+    /// works for a side, and was not started by it, runs while that side is loaded.
     fn taken(&self) -> Vec<Warning> {
         let rounds = self.heats.iter().flat_map(|heat| &heat.rounds);
-        let from = |side| taken(self.heats.iter().flat_map(|heat| slices(heat, side)));
-        let sides = Side::BOTH.map(|side| (side, from(side)));
-        let has = |warnings: &[Warning], id: &str| warnings.iter().any(|one| one.id == id);
         let mut notes = taken(rounds.flatten());
-        notes.retain(|one| sides.iter().all(|(_, own)| has(own, &one.id)));
-        if !has(&notes, OTHERS) {
-            let loaded = sides.iter().filter(|(_, own)| has(own, OTHERS));
-            notes.extend(loaded.map(|(side, _)| {
-                let sentence = format!(
-                    "Only while {side} was loaded, other programs used much of the CPU time. If they work for {side}, that is in \
-                     none of its figures."
-                );
-                note("others-of-one-side", sentence)
-            }));
+        let is_of_others = |one: &Warning| one.id == OTHERS;
+        let of_side = |side| taken(self.heats.iter().flat_map(|heat| slices(heat, side)));
+        let has = Side::BOTH.map(|side| of_side(side).iter().any(is_of_others));
+        if has == [true; 2] {
+            return notes;
         }
+        notes.retain(|one| !is_of_others(one));
+        let loaded = Side::BOTH.iter().zip(has).filter(|(_, has)| *has);
+        notes.extend(loaded.map(|(side, _)| {
+            let sentence = format!(
+                "Only while {side} was loaded, other programs used much of the CPU time. If they work for {side}, that is in \
+                 none of its figures."
+            );
+            note("others-of-one-side", sentence)
+        }));
         notes
     }
 

@@ -4,8 +4,8 @@ use deadheat_model::{
     Exchange, LatencyHistogram, LoadPoint, LoadSpec, Schedule, StopRule, TargetId, Wait,
     comparison::ContenderKind,
     heat::{
-        CpuUsed, FreezeTimes, GeneratorUse, HeatPlan, MemberFailure, MemberRecord, MemoryUsed,
-        PerConnection, Role, Rounds, SliceRecord,
+        CpuUsed, GeneratorUse, HeatPlan, MemberFailure, MemberRecord, MemoryUsed, PerConnection,
+        Role, Rounds, SliceNoise, SliceRecord,
     },
     heats::{MeasuredHeat, Plan, SCHEMA, SessionHeader},
     load::Target,
@@ -89,8 +89,6 @@ fn slice(member: u32, answers: u64) -> SliceRecord {
     }
     SliceRecord {
         member,
-        at: Duration::ZERO,
-        gap: None,
         window: SLICE,
         tally: deadheat_model::Tally {
             issued: answers,
@@ -103,26 +101,17 @@ fn slice(member: u32, answers: u64) -> SliceRecord {
             median: 200,
             most: 210,
         }),
-        cut: Duration::ZERO,
-        carried: Duration::ZERO,
-        draining: Duration::ZERO,
-        open: None,
         body_bytes: 2 * answers,
         cpu: Some(CpuUsed {
             seconds: 0.099,
             span_seconds: 0.1,
             drain_seconds: None,
         }),
-        guard: Duration::ZERO,
-        drained: Duration::ZERO,
-        reconnected: 0,
         generator: GeneratorUse {
             busiest: 0.99,
             ..GeneratorUse::default()
         },
-        noise: None,
-        frozen: FreezeTimes::default(),
-        flags: Vec::new(),
+        ..SliceRecord::default()
     }
 }
 
@@ -260,6 +249,45 @@ fn found(record: &SessionRecord, ratio: f64) -> (RatioVerdict, bool) {
         throughput.verdict,
         interval.low <= ratio && ratio <= interval.high,
     )
+}
+
+#[test]
+fn what_others_took_from_both_sides_is_a_disturbance_and_from_one_side_perhaps_its_own_work() {
+    // In slices of each side, of two CPUs, the hypervisor and other programs take these seconds.
+    let notes = |steal: [f64; 2], others: [f64; 2]| {
+        let mut record = record(3, 1.0);
+        let rounds = record.heats.iter_mut().flat_map(|one| &mut one.heat.rounds);
+        for slice in rounds.flatten() {
+            let side = slice.member as usize;
+            slice.noise = Some(SliceNoise {
+                steal_seconds: steal[side],
+                busy_seconds: 0.099 + others[side],
+                cpus: 2,
+                ..SliceNoise::default()
+            });
+        }
+        sentences(&judged(&record).compared[0])
+    };
+    let both = notes([0.0; 2], [0.04, 0.02]);
+    assert!(
+        both.contains("Other programs used 15 % of the CPU time."),
+        "{both}"
+    );
+    assert!(!both.contains("Only while"), "{both}");
+    let one = notes([0.0; 2], [0.04, 0.0]);
+    assert!(
+        one.contains("Only while A was loaded, other programs"),
+        "{one}"
+    );
+    assert!(!one.contains("Other programs used"), "{one}");
+    // The hypervisor works for neither.
+    let stolen = notes([0.04, 0.0], [0.0; 2]);
+    assert!(
+        stolen.contains("The hypervisor took 10 % of the CPU time."),
+        "{stolen}"
+    );
+    let quiet = notes([0.0; 2], [0.0; 2]);
+    assert!(!quiet.contains("CPU time."), "{quiet}");
 }
 
 #[test]
