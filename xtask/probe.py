@@ -32,7 +32,7 @@ def options():
     number("--timer-work", "milliseconds that such a job takes")
     number("--pause-every", "seconds of CPU time of serving between two pauses")
     number("--pause-for", "milliseconds that a pause takes, with the CPU busy")
-    number("--slow-share", "probability (0 to 1) that this process needs half as long again for its whole life")
+    number("--slow-share", "probability (0 to 1) that this process is about half as fast for its whole life")
     return parser.parse_args()
 
 

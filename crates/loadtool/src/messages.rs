@@ -64,17 +64,17 @@ pub fn nothing(record: &LoadRecord) -> Option<String> {
                 counted(found.measured.ended(), "request"),
                 what_to_do(record)
             ),
-            None => match found.unsent() {
-                Some(unsent) => format!(
-                    "{unsent}; measure longer, or see whether the server answers at all{}",
-                    what_is_spoken(record)
-                ),
-                None => format!(
-                    "no request ended in the measurement ({} in flight): measure longer, or see whether the server \
-                     answers at all",
-                    counted(found.measured.in_flight, "request")
-                ),
-            },
+            None => format!(
+                "{}; measure longer{}",
+                found.none_ended().unwrap_or_default(),
+                match found.measured.carried_succeeded {
+                    0 => format!(
+                        ", or see whether the server answers at all{}",
+                        what_is_spoken(record)
+                    ),
+                    _ => String::new(),
+                }
+            ),
         }
     };
     Some(format!("nothing could be measured: {why}"))

@@ -49,7 +49,8 @@ pub struct HeatRecord {
     /// The host whose loss interrupted the heat, and how it was lost; `None`: no host was lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
-    /// The time from the first start to the last stop.
+    /// How long it took: of the first load at which these starts are measured, from the first start to the last stop without
+    /// the time of other loads; of another load, its own time.
     #[serde(rename = "wall_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub wall: Duration,

@@ -11,7 +11,11 @@ pub use self::seen::{
     CookiesSeen, CountedTime, EventsSeen, GroupSeen, OpenLoop, OwnWaits, RouteSeen, TlsSeen,
     UnmadeConnections, Waits,
 };
-use crate::{CountHistogram, Failure, FailureCounts, LatencyHistogram, failure::FailurePhase};
+use crate::{
+    CountHistogram, Failure, FailureCounts, LatencyHistogram,
+    failure::FailurePhase,
+    figure::{count, counted, seconds},
+};
 
 /// Requests by their outcome over a span of time. A request belongs to the span in which it was issued. It is always
 /// true that `carried_in + issued = carried_succeeded + carried_failed + succeeded + failed + in_flight`.
@@ -313,15 +317,33 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// Why the measurement has no request: what connections still waited for at its end. `None`: this was not the
-    /// reason.
-    pub fn unsent(&self) -> Option<String> {
-        let none = self.measured.ended() == 0 && self.measured.in_flight == 0;
-        let unmade = self.unmade.described().filter(|_| none)?;
-        Some(format!("no request could be sent: at the end {unmade}"))
+    /// Why no request began and ended in the measurement. `None`: one did.
+    pub fn none_ended(&self) -> Option<String> {
+        let measured = &self.measured;
+        if measured.ended() > 0 {
+            return None;
+        }
+        let unmade = self.unmade.described().filter(|_| measured.in_flight == 0);
+        Some(match (unmade, measured.carried_succeeded) {
+            (Some(unmade), _) => format!("no request could be sent: at the end {unmade}"),
+            (None, 0) => {
+                let in_flight = match measured.in_flight {
+                    0 => String::new(),
+                    some => format!(" ({} in flight)", counted(some, "request")),
+                };
+                format!("no request ended in the measurement{in_flight}")
+            }
+            (None, answered) => format!(
+                "no request that began in the measurement ended in it, and {} of the {} from the warm-up did: answers take too \
+                 long for a measurement of {}",
+                count(answered),
+                count(measured.carried_in),
+                seconds(self.window.as_secs_f64())
+            ),
+        })
     }
 
-    /// The time in which the verified answers arrived ([`Tally::answers`]): the measurement's length, or the time of
+    /// The time in which the verified answers arrived ([`Self::answers`]): the measurement's length, or the time of
     /// the requests if the load ended after a number of requests.
     pub fn answer_time(&self) -> Duration {
         let counted = self
@@ -332,9 +354,18 @@ impl Observation {
             .unwrap_or(self.window)
     }
 
-    /// Verified answers per second of the measurement ([`Tally::answers`]).
+    /// Verified answers that make up throughput ([`Tally::answers`]); none if not one of the measurement's own requests
+    /// was answered in it: how many of the warm-up's were depends on when the measurement began, not on the server.
+    pub fn answers(&self) -> u64 {
+        match self.measured.succeeded {
+            0 => 0,
+            _ => self.measured.answers(),
+        }
+    }
+
+    /// Verified answers per second of the measurement ([`Self::answers`]).
     pub fn throughput(&self) -> f64 {
-        self.per_second(self.measured.answers() as f64)
+        self.per_second(self.answers() as f64)
     }
 
     /// An amount that the measurement's requests produced, per second of [`Self::answer_time`].

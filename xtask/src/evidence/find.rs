@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use deadheat_model::{comparison::Decide, heats::SessionRecord};
 use deadheat_stats::{
     comparison::{Compared, RatioVerdict, alternating::Duel},
+    interval::median,
     sequential::{Design, Look},
 };
 
-use super::sessions::record;
+use super::{half_width, sessions::record};
 
 /// By what a comparison may decide.
 const BY: [(Decide, &str); 3] = [
@@ -34,7 +35,7 @@ pub(super) fn table(sessions: &[PathBuf]) -> Result<String, String> {
         .iter()
         .map(|folder| record(folder))
         .collect::<Result<_, _>>()?;
-    let mut table = "| by | B is slower or costs more | the opposite | open | median of heats | of minutes | median B ÷ A | median ± \
+    let mut table = "| by | B is slower or costs more | the opposite | open or a dead heat | median of heats | of minutes | median B ÷ A | median ± \
                      after all heats |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
         .to_owned();
     for (decide, name) in BY {
@@ -53,8 +54,8 @@ pub(super) fn table(sessions: &[PathBuf]) -> Result<String, String> {
             let values = decided
                 .map(of)
                 .chain(std::iter::repeat_n(f64::INFINITY, never));
-            match median(values.collect()) {
-                value if value.is_finite() => format!("{value:.1}"),
+            match median(values) {
+                Some(value) if value.is_finite() => format!("{value:.1}"),
                 _ => "–".to_owned(),
             }
         };
@@ -63,12 +64,12 @@ pub(super) fn table(sessions: &[PathBuf]) -> Result<String, String> {
             .filter_map(|record| at_the_end(record, decide));
         let (ratios, halves): (Vec<f64>, Vec<f64>) = last.unzip();
         table += &format!(
-            "| {name} | {worse} | {better} | {} | {} | {} | {:.3} | {:.1} % |\n",
+            "| {name} | {worse} | {better} | {} | {} | {} | {:.3} | {} |\n",
             records.len() - worse - better,
             of_all(|one| f64::from(one.heats)),
             of_all(|one| one.minutes),
-            median(ratios),
-            100.0 * median(halves),
+            median(ratios.into_iter()).unwrap_or(f64::NAN),
+            half_width(median(halves.into_iter())),
         );
     }
     Ok(table)
@@ -84,7 +85,7 @@ fn decision(record: &SessionRecord, decide: Decide) -> Option<Found> {
         (verdict != RatioVerdict::NotEnoughData).then(|| Found {
             verdict,
             heats: look.heats,
-            minutes: minutes(record, look.heats),
+            minutes: minutes(record, decide, look.heats),
         })
     })
 }
@@ -114,18 +115,18 @@ fn heats(record: &SessionRecord) -> u32 {
     Duel::new(record).map_or(0, |duel| duel.most_heats())
 }
 
-/// How long the first so many heats took, with equal work.
-fn minutes(record: &SessionRecord, heats: u32) -> f64 {
-    let loads = &record.header.plan.loads;
-    let own = record.heats.iter();
-    let own = own.filter(|measured| loads[measured.load as usize].leads());
-    let seconds = own
-        .take(heats as usize)
-        .map(|one| one.heat.wall.as_secs_f64());
+/// How long the first so many heats took, with the equal work that followed each of them if that decides.
+fn minutes(record: &SessionRecord, decide: Decide, heats: u32) -> f64 {
+    let loads = record.header.plan.loads.iter().enumerate();
+    let loads = loads.filter(|(_, load)| load.leads() || decide != Decide::Throughput);
+    let seconds = loads.flat_map(|(index, _)| {
+        let of_load = record
+            .heats
+            .iter()
+            .filter(move |one| one.load as usize == index);
+        of_load
+            .take(heats as usize)
+            .map(|one| one.heat.wall.as_secs_f64())
+    });
     seconds.sum::<f64>() / 60.0
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }

@@ -44,6 +44,13 @@ pub(crate) struct Options {
     deadheat: PathBuf,
 }
 
+/// Half the width of an interval on the logarithm, as reports show it: "2.3 %" is from 1/1.023 to 1.023 times the ratio.
+fn half_width(half: Option<f64>) -> String {
+    half.map_or("–".to_owned(), |half| {
+        format!("{:.1} %", 100.0 * half.exp_m1())
+    })
+}
+
 /// Measures the rows that are asked for, and writes the table.
 pub(crate) fn evidence(options: &Options) -> ExitCode {
     match measure(options) {

@@ -7,10 +7,14 @@ use std::{
     process::Command,
 };
 
+use deadheat_stats::interval::median;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::rows::{Experiment, Row};
+use super::{
+    half_width,
+    rows::{Experiment, Row},
+};
 use crate::{project::root, slices};
 
 /// Where and when a row was measured.
@@ -182,16 +186,14 @@ pub(super) fn compared(row: &Row, deadheat: &Path) -> Result<String, String> {
             judged.high
         );
     }
-    halves.sort_by(f64::total_cmp);
-    let median = halves.get(halves.len() / 2).copied().unwrap_or(f64::NAN);
     let counts: Vec<String> = verdicts
         .iter()
         .map(|(verdict, count)| format!("{verdict}: {count}"))
         .collect();
     Ok(format!(
-        "{}. Median half width of the intervals: {:.1} %.\n\n| | B is | heats | B ÷ A | interval |\n| ---: | --- | ---: | ---: | --- |{lines}",
+        "{}. Median half width of the intervals: {}.\n\n| | B is | heats | B ÷ A | interval |\n| ---: | --- | ---: | ---: | --- |{lines}",
         counts.join(", "),
-        100.0 * median
+        half_width(median(halves.into_iter()))
     ))
 }
 

@@ -9,11 +9,11 @@ use deadheat_model::{
 };
 use deadheat_stats::{
     heats::{Quantity, RankedPair, Ranking},
-    interval::Difference,
+    interval::{Difference, median},
     standings::{LoadStandings, after_another_load, standings},
 };
 
-use super::records::read;
+use super::{half_width, records::read};
 
 /// The level of the intervals.
 const LEVEL: f64 = 0.95;
@@ -100,8 +100,7 @@ fn drift(record: &SessionRecord) -> String {
             let pairs = members.filter_map(|one| Some((cost(first, one)?, cost(second, one)?)));
             apart.extend(pairs.map(|(one, other)| (one / other).ln().abs()));
         }
-        apart.sort_by(f64::total_cmp);
-        let median = 100.0 * apart.get(apart.len() / 2)?.exp_m1();
+        let median = 100.0 * median(apart.iter().copied())?.exp_m1();
         Some(format!(
             "| {} | {median:.1} % | {} |\n",
             load.name(),
@@ -120,15 +119,8 @@ fn decided(load: &LoadStandings) -> Vec<String> {
         let is_decided = |pair: &&RankedPair| pair.verdict.is_decided();
         let is_large = |pair: &&RankedPair| pair.ratio.is_some_and(|ratio| ratio >= LARGE);
         let large = || ranking.pairs.iter().filter(is_large);
-        let mut halves: Vec<f64> = ranking
-            .places
-            .iter()
-            .filter_map(|place| ranking.half_width(place.member))
-            .collect();
-        halves.sort_by(f64::total_cmp);
-        let median = halves.get(halves.len() / 2).copied().unwrap_or(f64::NAN);
         format!(
-            "| {}:{} | {by} | {} | {:.1} % | {} of {} | {} of {} |\n",
+            "| {}:{} | {by} | {} | {} | {} of {} | {} of {} |\n",
             load.workload,
             load.point.id,
             ranking
@@ -137,7 +129,7 @@ fn decided(load: &LoadStandings) -> Vec<String> {
                 .map(|place| place.heats)
                 .max()
                 .unwrap_or(0),
-            100.0 * median,
+            half_width(ranking.median_half_width()),
             ranking.pairs.iter().filter(is_decided).count(),
             ranking.pairs.len(),
             large().filter(is_decided).count(),

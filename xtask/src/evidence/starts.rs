@@ -35,7 +35,12 @@ struct Member {
 /// # Errors
 /// What cannot be read.
 pub(super) fn table(session: &Path) -> Result<String, String> {
-    let members: Vec<Member> = record(session)?.heats.iter().flat_map(of_heat).collect();
+    let record = record(session)?;
+    // At a rate, which comes after others, all have the same throughput.
+    let loads = &record.header.plan.loads;
+    let own = record.heats.iter();
+    let own = own.filter(|measured| loads[measured.load as usize].leads());
+    let members: Vec<Member> = own.flat_map(of_heat).collect();
     let too_few = || format!("{}: too few heats", session.display());
     let shown = |which: usize| {
         let (slope, half_width) = slope(&members, which).ok_or_else(too_few)?;
@@ -51,7 +56,8 @@ pub(super) fn table(session: &Path) -> Result<String, String> {
     ))
 }
 
-/// The members of a heat, but for the null server. They start in the order of the first round.
+/// The members of a heat that have served no other load, but for the null server. They start in the order of the first
+/// round.
 fn of_heat(measured: &MeasuredHeat) -> Vec<Member> {
     let MeasuredHeat { load, heat } = measured;
     let order: Vec<u32> = heat
@@ -66,7 +72,8 @@ fn of_heat(measured: &MeasuredHeat) -> Vec<Member> {
     let of_member = |(member, record): (usize, &MemberRecord)| {
         let place = order.iter().position(|one| *one as usize == member)?;
         let figures = [throughputs[member]?, costs[member]?];
-        (record.role != Role::Ceiling && order.len() > 1).then(|| Member {
+        let is_fresh = record.loads_before == 0;
+        (is_fresh && record.role != Role::Ceiling && order.len() > 1).then(|| Member {
             stack: format!("{load} {}", record.target),
             heat: heat.heat,
             place: place as f64 / (order.len() - 1) as f64,

@@ -41,7 +41,7 @@ impl Lost {
             [self.first, self.second, self.half_width].map(|share| 100.0 * share);
         let difference = first - second;
         format!(
-            "| {what}: share of time in which it stood still | difference in points |\n| --- | --- |\n\
+            "| {what}: share of time in which it worked on no answer | difference in points |\n| --- | --- |\n\
              | {first:.2} %, {second:.2} % | {difference:.2} ({:.2} to {:.2}) |\n",
             difference - half_width,
             difference + half_width

@@ -57,8 +57,8 @@ pub struct CsvRow {
     language: Text,
     /// As `stack.toml` has it.
     framework: Text,
-    /// `measured`, `control`, or why there is no figure: `unavailable`, `failed`, `not-offered`, `not-reached`; `published`: a row of a
-    /// published table.
+    /// `measured`, `control`, or why there is no figure: `unavailable`, `failed`, `not-offered`, `not-reached`,
+    /// `overloaded`; `published`: a row of a published table.
     outcome: &'static str,
     /// Why there is no figure; of a measured stack, why it failed in some of its heats; of the A/A check, the stacks
     /// that had a copy; of a published row, its table and its name there.
@@ -467,6 +467,7 @@ impl CsvRow {
             outcome: match lack.because {
                 AbsentBecause::NotOffered => "not-offered",
                 AbsentBecause::NotMeasured => "not-reached",
+                AbsentBecause::Overloaded => "overloaded",
                 other => words::absent(other),
             },
             reason: (&lack.reason).into(),

@@ -120,7 +120,7 @@ pub fn times(load: &LoadView) -> String {
         }
         Measure::ResponseTime => {
             "Response times count from the intended start of each request, whatever the requests before it do. Each stack \
-             is loaded in turns of a second, of which the first 0.3 s do not count and which begin with nothing in flight."
+             is loaded in turns of a second, after 0.3 s that do not count and that begin with nothing in flight."
                 .to_owned()
         }
     }

@@ -43,8 +43,7 @@ pub fn document(comparison: &ComparisonAnalysis, gate: Option<&Gate>) -> Documen
     let not_compared = comparison.not_compared.iter();
     let not_compared = not_compared.map(|cell| format!("{}: {}", cell.subject, cell.reason));
     let differences = comparison.differences.iter().map(difference);
-    let how = std::iter::once(words::rules(&comparison.how, &comparison.bounds))
-        .chain(words::how(comparison));
+    let how = std::iter::once(words::rules(comparison)).chain(words::how(comparison));
     Document::new(tone(comparison), sentence(comparison, &names))
         .section(lead)
         .sections(of_cells(comparison))
@@ -387,8 +386,8 @@ fn sentences(gate: &Gate, comparison: &ComparisonAnalysis, b: &str) -> Vec<Strin
     );
     if gate.not_judged > 0 && is_judged {
         sentences.push(format!(
-            "Not judged, because not compared: {}.",
-            counted(gate.not_judged, "cell")
+            "Not judged: {}, of cells or rates that could not be compared.",
+            counted(gate.not_judged, "question")
         ));
     }
     sentences

@@ -5,9 +5,7 @@ use deadheat_model::figure::{
     self, bytes, counted, figure, list, ratio, ratios, seconds, setting, signed, span,
 };
 use deadheat_stats::{
-    comparison::{
-        Bounds, ComparisonAnalysis, Direction, Ended, Method, Metric, Ratio, RatioVerdict,
-    },
+    comparison::{ComparisonAnalysis, Direction, Ended, Method, Metric, Ratio, RatioVerdict},
     heats::{recorded::SliceLengths, unseen_starts},
     interval::Interval,
     sequential::Design,
@@ -122,11 +120,14 @@ pub(super) fn level(level: f64) -> String {
 }
 
 /// The rules of a verdict, in words.
-pub(super) fn rules(how: &Method, bounds: &Bounds) -> String {
+pub(super) fn rules(comparison: &ComparisonAnalysis) -> String {
+    let ComparisonAnalysis { how, bounds, .. } = comparison;
     let difference = setting(bounds.practical_difference);
     let latency = setting(bounds.practical_latency);
     let margin = setting(bounds.margin);
-    let times = if bounds.margin < bounds.practical_latency {
+    let mut ratios = comparison.compared.iter().flat_map(|cell| &cell.ratios);
+    let has_times = ratios.any(|ratio| ratio.metric.is_response_time());
+    let times = if has_times && bounds.margin < bounds.practical_latency {
         format!(" (times: {latency})")
     } else {
         String::new()
@@ -135,12 +136,10 @@ pub(super) fn rules(how: &Method, bounds: &Bounds) -> String {
         0 => String::new(),
         least => format!(", after {least} heats or more"),
     };
-    let (differs, times) = match how {
-        Method::Heats { .. } => (String::new(), String::new()),
+    let differs = match how {
+        Method::Heats { .. } => String::new(),
         Method::Sessions | Method::Runs { .. } => {
-            let farther =
-                format!(" and the ratio is farther from it than {difference} (times: {latency})");
-            (farther, times)
+            format!(" and the ratio is farther from it than {difference} (times: {latency})")
         }
     };
     format!(
@@ -239,9 +238,7 @@ pub(super) fn how(comparison: &ComparisonAnalysis) -> Vec<String> {
                     setting(look.spends),
                     level(1.0 - look.spends / parts as f64),
                 ));
-                if decides_in_open_loop(comparison) {
-                    told.push(open_loop(&comparison.bounds));
-                }
+                told.extend(open_loop(comparison));
             } else {
                 told.push(format!(
                     "The figures are of all complete heats, and none is a verdict. Their intervals are those of a fixed \
@@ -281,21 +278,23 @@ fn in_slices(slices: SliceLengths) -> String {
     )
 }
 
-/// Whether response times of an open loop without a closed one decide.
-fn decides_in_open_loop(comparison: &ComparisonAnalysis) -> bool {
-    let mut deciding = comparison.compared.iter().flat_map(|cell| cell.deciding());
-    deciding.any(|ratio| ratio.metric.is_response_time() && ratio.per_second.is_none())
-}
-
-/// The deciding metrics of an open loop, in words.
-fn open_loop(bounds: &Bounds) -> String {
-    let latency = setting(bounds.practical_latency);
-    format!(
-        "In an open loop both sides have the same rate. The median and the p99 response time decide, and throughput, which \
-         differs only if a side does not keep up (by more than {latency}). B is slower if it is in one of these, and \
-         faster or in a dead heat if all of them have a verdict. The dead heat of response times is within {}.",
-        setting(bounds.margin.max(bounds.practical_latency))
-    )
+/// The deciding metrics of an open loop without a closed one, in words; `None`: it is not one.
+fn open_loop(comparison: &ComparisonAnalysis) -> Option<String> {
+    let deciding = comparison.compared.iter().flat_map(|cell| cell.deciding());
+    let times: Vec<Metric> = deciding
+        .filter(|ratio| ratio.metric.is_response_time() && ratio.per_second.is_none())
+        .map(|ratio| ratio.metric)
+        .collect();
+    let times = match times.contains(&Metric::ResponseTimeP50) {
+        true => "The median and the p99 response time decide",
+        false if times.is_empty() => return None,
+        false => "The p99 response time decides",
+    };
+    Some(format!(
+        "In an open loop both sides have the same rate. {times}, and throughput, which differs only if a side does not keep \
+         up (by more than {}). B is slower if it is in one of these, and faster or in a dead heat if all of them have a verdict.",
+        setting(comparison.bounds.practical_latency),
+    ))
 }
 
 fn looks(design: &Design, alpha: &str) -> String {

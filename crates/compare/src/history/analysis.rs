@@ -138,7 +138,7 @@ impl History {
         let mut tables = load.tables.iter();
         let row = tables.find_map(|table| {
             let row = table.rows.iter().find(|row| row.target == *target)?;
-            Some((row.clone(), table.rows.len()))
+            Some((row.clone(), table.ranking.places.len()))
         });
         let mut absent = load.lacking.iter().chain(&found.absent);
         let absent = absent.find(|absent| absent.target == *target).cloned();

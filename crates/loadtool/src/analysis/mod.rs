@@ -241,7 +241,7 @@ pub struct LoadFigures {
     /// requests.
     pub answer_seconds: f64,
     /// Valid answers: those to the measurement's requests that came in it, and one for each pair of requests that its
-    /// start and its end cut.
+    /// start and its end cut. 0 if it has no request of the first kind.
     pub answers: u64,
     /// Valid answers per second: `answers` ÷ `answer_seconds`. Nothing else is throughput.
     pub throughput_per_second: f64,
@@ -337,7 +337,7 @@ impl LoadFigures {
         Self {
             window_seconds: window,
             answer_seconds: observation.answer_time().as_secs_f64(),
-            answers: measured.answers(),
+            answers: observation.answers(),
             throughput_per_second: observation.throughput(),
             attempts_per_second: of_requests(measured.issued as f64),
             offered_per_second: open.map(|open| of_requests(open.offered as f64)),
@@ -418,7 +418,7 @@ fn latencies(observation: &Observation) -> Vec<Latency> {
 fn pairs(observation: &Observation) -> f64 {
     match observation.measured.succeeded {
         0 => 1.0,
-        succeeded => observation.measured.answers() as f64 / succeeded as f64,
+        succeeded => observation.answers() as f64 / succeeded as f64,
     }
 }
 

@@ -36,15 +36,17 @@ pub(super) fn answers(record: &LoadRecord, figures: &LoadFigures) -> Facts {
             count(measured.carried_in)
         ),
     };
-    let mut facts = vec![fact(
-        "Throughput",
-        format!(
+    let none_ended = observation.none_ended();
+    let throughput = match &none_ended {
+        Some(why) => format!("not known: {why}"),
+        None => format!(
             "{} valid answers/s ({} in {}{cut})",
             figure(figures.throughput_per_second),
             count(figures.answers),
             seconds(figures.answer_seconds)
         ),
-    )];
+    };
+    let mut facts = vec![fact("Throughput", throughput)];
     if let (Some(open), Some(rate)) = (&observation.open, figures.offered_per_second) {
         let sent = figures
             .sent_share
@@ -89,13 +91,14 @@ pub(super) fn answers(record: &LoadRecord, figures: &LoadFigures) -> Facts {
         ),
     ));
     let bytes = |value: f64| format!("{}/s", bytes(value));
-    facts.push(fact(
-        "Goodput",
-        format!(
+    let goodput = match none_ended {
+        Some(_) => "not known".to_owned(),
+        None => format!(
             "{} in bodies of valid answers",
             bytes(figures.valid_body_bytes_per_second)
         ),
-    ));
+    };
+    facts.push(fact("Goodput", goodput));
     facts.push(fact(
         "Received",
         format!(

@@ -285,10 +285,7 @@ pub(crate) fn headline(record: &LoadRecord, analysis: &LoadAnalysis) -> String {
         Validity::Failed => {
             let requests = measured.ended();
             let all = match requests {
-                0 => record
-                    .observation
-                    .unsent()
-                    .unwrap_or_else(|| "no request ended in the measurement".to_owned()),
+                0 => record.observation.none_ended().unwrap_or_default(),
                 1 => "the only request was not answered validly".to_owned(),
                 _ => format!(
                     "none of {} was answered validly",

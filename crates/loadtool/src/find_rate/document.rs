@@ -119,7 +119,7 @@ pub fn csv(record: &CapacityRecord) -> String {
             seconds: Number::finite(probe.length.as_secs_f64()),
             outcome: Some(probe.outcome),
             offered: found.open.as_ref().map_or(0, |open| open.offered),
-            succeeded: found.measured.answers(),
+            succeeded: found.measured.succeeded,
             failed: found.measured.failed.total(),
             answers_per_second: Number::finite(found.throughput()),
         };

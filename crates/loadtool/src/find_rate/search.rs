@@ -235,12 +235,11 @@ fn broken(found: &Observation, conditions: &[Threshold], values: &[Option<f64>])
             Some(_) => {}
         }
     }
-    let ended = found.measured.ended();
-    let failed = found.measured.failed.total() as f64 / ended.max(1) as f64;
-    let is_of_errors = conditions.iter().any(Threshold::is_of_errors);
-    if ended == 0 {
-        return Some("no request ended".to_owned());
+    if let Some(why) = found.none_ended() {
+        return Some(why);
     }
+    let failed = found.measured.failed.total() as f64 / found.measured.ended() as f64;
+    let is_of_errors = conditions.iter().any(Threshold::is_of_errors);
     if failed > TRANSPORT_FAILURES && !is_of_errors {
         return Some(format!(
             "{} of the requests failed",

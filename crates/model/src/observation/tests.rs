@@ -215,3 +215,27 @@ fn a_request_that_failed_before_it_was_sent_counts_as_due_and_not_as_sent() {
     seen.open = open(40, 50);
     assert_eq!(seen.sent_share(), Some(0.0));
 }
+
+#[test]
+fn a_measurement_shorter_than_an_answer_has_no_throughput_and_says_why() {
+    let mut slow = Observation {
+        window: Duration::from_secs(3),
+        ..Observation::default()
+    };
+    slow.measured.in_flight = 50;
+    let why = |seen: &Observation| seen.none_ended().unwrap();
+    assert_eq!(
+        why(&slow),
+        "no request ended in the measurement (50 requests in flight)"
+    );
+    slow.measured.carried_in = 50;
+    slow.measured.carried_succeeded = 50;
+    assert_eq!((slow.answers(), slow.throughput()), (0, 0.0));
+    assert_eq!(
+        why(&slow),
+        "no request that began in the measurement ended in it, and 50 of the 50 from the warm-up did: answers take too long \
+         for a measurement of 3.00 s"
+    );
+    slow.measured.succeeded = 10;
+    assert_eq!((slow.answers(), slow.none_ended()), (60, None));
+}

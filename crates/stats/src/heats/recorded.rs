@@ -434,7 +434,7 @@ pub(crate) fn taken<'r>(slices: impl Iterator<Item = &'r SliceRecord>) -> Vec<Wa
         OTHERS,
         others / known_time,
         bound.other_cpu,
-        "Other programs used",
+        "Other programs used at least",
         "Stop them and repeat.",
     );
     steal.into_iter().chain(others).collect()
@@ -489,7 +489,7 @@ mod tests {
             warnings.into_iter().map(|one| one.sentence).collect()
         };
         let steal = "The hypervisor took 10 % of the CPU time.".to_owned();
-        let others = "Other programs used 20 % of the CPU time.".to_owned();
+        let others = "Other programs used at least 20 % of the CPU time.".to_owned();
         assert_eq!(told(&[&disturbed]), [steal.clone(), others.clone()]);
         assert_eq!(told(&[&disturbed, &unknown]), [steal.clone(), others]);
         assert_eq!(told(&[&unknown]), [steal]);

@@ -131,13 +131,13 @@ fn absent(plan: &Plan, record: &TargetRecord) -> Vec<Absent> {
 pub struct TimeSpent {
     /// All heats, from the first start to the last stop.
     pub heats_seconds: f64,
-    /// The counted parts of slices, those of controls among them.
+    /// The parts of slices after their guards, also of controls and of slices that were discarded.
     pub counted_seconds: f64,
     /// Guards, drains, freezing and thawing between them.
     pub between_seconds: f64,
     /// Warm-ups.
     pub warm_up_seconds: f64,
-    /// Starting, checking and stopping servers.
+    /// The rest: starting, checking and stopping servers, and rounds that lead in.
     pub starting_seconds: f64,
 }
 

@@ -188,7 +188,8 @@ pub struct Row {
     pub slices: u32,
     /// Whether it was without load for longer than servers keep idle connections before more than a few of its slices.
     pub often_late: bool,
-    /// Slices that were discarded: the machine slept in their round, or the member failed later in the same heat.
+    /// Slices that were discarded: the machine slept or was disturbed in their round, or the member failed later in the same
+    /// heat.
     pub discarded_slices: u32,
     /// Verified answers in counted slices.
     pub answers: u64,

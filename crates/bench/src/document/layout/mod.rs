@@ -248,7 +248,8 @@ fn discarded(view: &StandingsView) -> Option<String> {
     let counted: u64 = rows().map(|row| u64::from(row.slices)).sum();
     (discarded > 0).then(|| {
         format!(
-            "{} of {} slices count for nothing: the machine slept in them, or their stack failed later in the same heat.",
+            "{} of {} slices count for nothing: the machine slept or was disturbed in their round, or their stack failed later in \
+             the same heat.",
             count(discarded),
             count(discarded + counted)
         )

@@ -194,7 +194,7 @@ fn time_line(time: &TimeSpent) -> Option<String> {
     let counted = time.counted_share()?;
     let share = |part: f64| words::percent(part / time.heats_seconds);
     Some(format!(
-        "{} in heats: {} measured, {} between slices, {} warm-up, {} starting, checking and stopping servers",
+        "{} in heats: {} in slices, {} between them, {} warm-up, {} starts, checks, rounds that lead in, and stops",
         long_time(time.heats_seconds),
         words::percent(counted),
         share(time.between_seconds),

@@ -186,9 +186,15 @@ fn twin(twin: &Twin) -> String {
 
 /// How many processes of each stack were seen, and what that leaves open.
 fn starts(load: &LoadView) -> Option<String> {
-    let fewest = load.rows().map(|row| row.heats).min()?;
+    let heats = || load.rows().map(|row| row.heats);
+    let (fewest, most) = (heats().min()?, heats().max()?);
+    let few = if 1 < fewest && fewest < most {
+        "At least "
+    } else {
+        ""
+    };
     Some(format!(
-        "Spread of starts: how far a stack's heats, each with a process of its own, are from each other. {}",
+        "Spread of starts: how far a stack's heats, each with a process of its own, are from each other. {few}{}",
         unseen_starts(fewest as usize)
     ))
 }

@@ -206,7 +206,7 @@ pub struct SiteRow {
     /// Equal work: the 99th percentile of response time in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p99_seconds: Option<RankedFigure>,
-    /// The most memory that its processes had.
+    /// The most memory that its processes had in a heat: the median over heats.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_bytes: Option<f64>,
     /// Heats that count.

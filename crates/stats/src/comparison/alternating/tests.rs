@@ -270,7 +270,7 @@ fn what_others_took_from_both_sides_is_a_disturbance_and_from_one_side_perhaps_i
     };
     let both = notes([0.0; 2], [0.04, 0.02]);
     assert!(
-        both.contains("Other programs used 15 % of the CPU time."),
+        both.contains("Other programs used at least 15 % of the CPU time."),
         "{both}"
     );
     assert!(!both.contains("Only while"), "{both}");
