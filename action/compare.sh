@@ -72,7 +72,7 @@ install_release() {
   archive=deadheat-$target.tar.gz
   if [[ -z $version ]]; then version=$(recorded | sed -n "s|^[0-9a-f]*  \([^/]*\)/$archive\$|\1|p"); fi
   case $version in
-    '') die 2 "this copy of the action belongs to no release; set 'binary', or 'version' and 'sha256'" ;;
+    '') die 2 "this copy of the action belongs to no release; build deadheat and set 'binary' (docs/ci.md has the steps)" ;;
     *[!A-Za-z0-9.+-]* | -* | .*) die 2 "the version '$version' is not the tag of a release; write it like v0.1.0" ;;
   esac
   if [[ -z $sum ]]; then sum=$(recorded | sed -n "s|  $version/$archive\$||p"); fi
@@ -145,8 +145,14 @@ measure() {
   if is_true require-decision "${DEADHEAT_CI_REQUIRE_DECISION:-}"; then must_decide=yes; fi
   need git jq
 
-  local base head
-  base=$(commit_of "${DEADHEAT_CI_BASE:-}")
+  local base head named=${DEADHEAT_CI_BASE:-}
+  # GitHub merges a pull request into its base as that is now, and tells the base of the last push. Compared with that one,
+  # the head would have the work of others, too. The merge has the right one: its first parent.
+  if [[ -n $named && $named == "${DEADHEAT_CI_PULL_BASE:-}" &&
+    $(git rev-parse --verify --quiet 'HEAD^2') == "${DEADHEAT_CI_PULL_HEAD:-}" ]]; then
+    named=$(git rev-parse --verify 'HEAD^1')
+  fi
+  base=$(commit_of "$named")
   head=$(git rev-parse --verify 'HEAD^{commit}')
   # For the trap, which runs when this function has ended.
   folder=${DEADHEAT_CI_FOLDER:-$(mktemp -d "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/deadheat-XXXXXX")}
@@ -233,6 +239,9 @@ START
     die 1 "the head is slower by more than $threshold"
   elif [[ $status == 1 && $must_decide == yes ]]; then
     die 1 "the head is $found${threshold:+, and by more than $threshold, or that is not excluded}"
+  elif [[ $status == 1 ]]; then
+    # By a check that options ask for.
+    die 1 'the head fails a check; the report says which'
   fi
 }
 
@@ -300,7 +309,8 @@ comment_text() {
     failed) printf '❌ **The service of this %s failed, so there is nothing to compare.**' "$request" ;;
     *) printf '⚠️ **Nothing could be compared.** The log of the job that measures says why.' ;;
   esac
-  if [[ -n $ratio && -n $low && -n $high && $verdict == slower ]]; then
+  # Another metric may have decided.
+  if [[ -n $ratio && -n $low && -n $high && $verdict == slower ]] && jq -ne --arg h "$high" '($h | tonumber) < 1' >/dev/null; then
     # The larger figure over the smaller one, so that nobody has to invert it.
     # shellcheck disable=SC2016 # these are variables of jq
     local turned='[$r, $h, $l] | map(tonumber | if . > 0 then 1 / . else empty end) | map(tostring) | join(" ")'

@@ -293,6 +293,14 @@ pub struct CheckArgs {
     pub(crate) start_timeout: Duration,
 }
 
+fn heats(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok();
+    let number = number.filter(|number| (2..=1000).contains(number));
+    number.ok_or_else(|| {
+        "write a number from 2 to 1,000: how far heats are apart is how sure a figure is".to_owned()
+    })
+}
+
 /// The options of heats. Where a command has another default, its help says so.
 #[derive(Debug, Args)]
 pub struct HeatArgs {
@@ -302,7 +310,7 @@ pub struct HeatArgs {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub budget: Option<Duration>,
     /// The maximum number of heats of each stack at each load [default: as many as fit the budget]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    #[arg(long, value_name = "N", value_parser = heats)]
     pub heats: Option<u32>,
     /// How long the rounds of a heat last [default: 10s to 60s, longer if its servers start slowly]
     #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]

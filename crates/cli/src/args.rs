@@ -201,6 +201,8 @@ mod tests {
     fn options_of_other_tools_are_answered_with_ours() {
         let load = |options: &str| hint_of(&format!("deadheat load http://h/ {options}"));
         assert_eq!(load("-z 10s").unwrap(), "Instead of -z, here: -d 10s");
+        let of_another = hint_of("deadheat as --help").unwrap();
+        assert!(of_another.ends_with("deadheat help as"), "{of_another}");
         assert!(load("--no-tui").unwrap().contains("--progress off"));
         assert_eq!(load("--nonsense"), None);
         assert!(load("-m POST").unwrap().contains("-X POST"));

@@ -41,8 +41,8 @@ pub(crate) enum Message {
     Ready,
     /// An interval of the worker with this index.
     Interval(usize, Box<Interval>),
-    /// Nothing is in flight any more, or the worker has given up waiting for it.
-    Drained,
+    /// Nothing of the worker with this index is in flight any more, or it has given up waiting for it.
+    Drained(usize),
     /// The result of the worker with this index.
     Seen(usize, Box<SliceResult>),
     /// The worker could not continue.
@@ -90,7 +90,7 @@ impl WorkerPool {
         let mut pool = Self {
             orders: Vec::new(),
             messages,
-            intervals: IntervalJoiner::default(),
+            intervals: IntervalJoiner::new(workers),
             returns: Vec::new(),
         };
         for index in 0..workers {
@@ -183,15 +183,18 @@ impl WorkerPool {
             let pause = Duration::from_nanos(instant - now);
             match self.messages.recv_timeout(pause) {
                 Ok(Message::Interval(worker, part)) => {
-                    let workers = self.returns.len();
-                    self.intervals.join(&part, workers, &mut on_interval);
+                    self.intervals.join(worker, &part, &mut on_interval);
                     // A worker that has ended needs no intervals any more.
                     let _ = self.returns[worker].try_send(part);
                 }
-                Ok(Message::Drained) => *at_work -= 1,
+                Ok(Message::Drained(worker)) => {
+                    *at_work -= 1;
+                    self.intervals.end(worker, &mut on_interval);
+                }
                 Ok(Message::Failed(error)) => *failed = Some(error),
                 Ok(Message::Gone(worker)) => {
                     *at_work -= 1;
+                    self.intervals.end(worker, &mut on_interval);
                     failed.get_or_insert(LoadError::Gone { worker });
                 }
                 Ok(Message::Ready | Message::Seen(..)) => {}
@@ -253,7 +256,7 @@ pub(crate) fn work(plan: &Plan, stop: &AtomicBool, line: WorkerChannels) {
                 }
                 // Everything stays as it is until that has been noted: closing connections would show in the server's
                 // figures.
-                say(Message::Drained);
+                say(Message::Drained(index));
             }
             Order::Report { stays: true } => {
                 say(Message::Seen(index, Box::new(worker.report())));

@@ -336,7 +336,9 @@ impl ServerContact {
     /// interval at the end of a load says nothing: that load has ended already.
     fn is_refused(&mut self, event: &LoadEvent, length: Option<Duration>) -> bool {
         if let (Self::None, LoadEvent::Interval(interval)) = (*self, event)
-            && length.is_some_and(|length| interval.until - interval.from >= length.mul_f64(0.9))
+            && length.is_some_and(|length| {
+                interval.until.saturating_sub(interval.from) >= length.mul_f64(0.9)
+            })
         {
             let failed = interval.failed.total();
             let refused = interval.failed[RequestFailure::ConnectRefused];

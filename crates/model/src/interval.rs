@@ -135,39 +135,65 @@ impl Interval {
 }
 
 /// Joins parts of intervals, from workers or hosts, into intervals of the whole load.
-#[derive(Debug, Default)]
-pub struct IntervalJoiner(BTreeMap<u64, (usize, Box<Interval>)>);
+#[derive(Debug)]
+pub struct IntervalJoiner {
+    /// Of each source, whether its load is over, so that it sends no parts any more.
+    over: Vec<bool>,
+    /// The intervals that lack parts, each with the sources whose parts it has.
+    incomplete: BTreeMap<u64, (Vec<usize>, Box<Interval>)>,
+}
 
 impl IntervalJoiner {
-    /// Adds one of `parts` parts of an interval. Calls `on_interval` for each complete interval, in order.
+    /// Joins the parts of this many sources.
+    pub fn new(sources: usize) -> Self {
+        Self {
+            over: vec![false; sources],
+            incomplete: BTreeMap::new(),
+        }
+    }
+
+    /// Adds the part of an interval from `source`. Calls `on_interval` for each complete interval, in order.
     pub fn join(
         &mut self,
+        source: usize,
         part: &Interval,
-        parts: usize,
         on_interval: &mut dyn FnMut(Box<Interval>),
     ) {
-        match self.0.get_mut(&part.index) {
-            Some((there, whole)) => {
+        match self.incomplete.get_mut(&part.index) {
+            Some((sources, whole)) => {
                 whole.merge(part);
-                *there += 1;
+                sources.push(source);
             }
             None => {
-                self.0.insert(part.index, (1, Box::new(part.clone())));
+                let whole = (vec![source], Box::new(part.clone()));
+                self.incomplete.insert(part.index, whole);
             }
         }
-        while let Some(first) = self.0.first_entry() {
-            if first.get().0 < parts {
+        self.pass_on(on_interval);
+    }
+
+    /// Waits no longer for parts from `source`, whose load is over.
+    pub fn end(&mut self, source: usize, on_interval: &mut dyn FnMut(Box<Interval>)) {
+        self.over[source] = true;
+        self.pass_on(on_interval);
+    }
+
+    fn pass_on(&mut self, on_interval: &mut dyn FnMut(Box<Interval>)) {
+        while let Some(first) = self.incomplete.first_entry() {
+            let (sources, _) = first.get();
+            let mut all = self.over.iter().enumerate();
+            if !all.all(|(source, is_over)| *is_over || sources.contains(&source)) {
                 return;
             }
             on_interval(first.remove().1);
         }
     }
 
-    /// Passes on the intervals that are left, when no more parts arrive.
+    /// Passes on the intervals that are left, when no more parts arrive, and is ready for another load.
     pub fn flush(&mut self, on_interval: &mut dyn FnMut(Box<Interval>)) {
-        while let Some((_, (_, whole))) = self.0.pop_first() {
-            on_interval(whole);
-        }
+        self.over.fill(true);
+        self.pass_on(on_interval);
+        self.over.fill(false);
     }
 }
 
@@ -234,24 +260,46 @@ mod tests {
 
     #[test]
     fn an_interval_is_told_once_all_its_parts_are_there() {
-        let mut intervals = IntervalJoiner::default();
+        let mut intervals = IntervalJoiner::new(2);
         let mut told = Vec::new();
-        let mut join = |index, succeeded| {
+        let mut join = |source, index, succeeded| {
             let part = Interval {
                 index,
                 succeeded,
                 ..Interval::default()
             };
             let mut note = |whole: Box<Interval>| told.push((whole.index, whole.succeeded));
-            intervals.join(&part, 2, &mut note);
+            intervals.join(source, &part, &mut note);
         };
-        join(0, 1);
-        join(1, 2);
-        join(0, 10);
-        join(2, 4);
-        join(1, 20);
+        join(0, 0, 1);
+        join(0, 1, 2);
+        join(1, 0, 10);
+        join(0, 2, 4);
+        join(1, 1, 20);
         assert_eq!(told, [(0, 11), (1, 22)]);
         intervals.flush(&mut |whole| told.push((whole.index, whole.succeeded)));
         assert_eq!(told, [(0, 11), (1, 22), (2, 4)]);
+    }
+
+    #[test]
+    fn an_interval_waits_for_nobody_whose_load_is_over() {
+        let mut intervals = IntervalJoiner::new(2);
+        let part = |index| Interval {
+            index,
+            ..Interval::default()
+        };
+        let mut told = Vec::new();
+        let mut note = |whole: Box<Interval>| told.push(whole.index);
+        intervals.join(1, &part(0), &mut note);
+        intervals.join(1, &part(1), &mut note);
+        intervals.join(0, &part(0), &mut note);
+        intervals.end(0, &mut note);
+        intervals.join(1, &part(2), &mut note);
+        assert_eq!(told, [0, 1, 2]);
+        // All work again in the next load.
+        intervals.flush(&mut |_| ());
+        let mut again = Vec::new();
+        intervals.join(1, &part(0), &mut |whole| again.push(whole.index));
+        assert!(again.is_empty());
     }
 }

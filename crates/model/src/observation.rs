@@ -296,6 +296,9 @@ pub struct Observation {
     pub all_statuses: BTreeMap<u16, u64>,
     /// Failures by kind, phase and cause.
     pub failures: Vec<FailureGroup>,
+    /// How long each request in flight at the measurement's end had been in flight by then. `None`: none was, or not recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight_ages: Option<LatencyHistogram>,
     /// Results that only an open loop has; `None`: closed loop.
     pub open: Option<OpenLoop>,
     /// Samples of answers that waited for the generator.
@@ -442,6 +445,7 @@ impl Observation {
         let with_connect = other.service_time_with_connect.as_ref();
         merge_histograms(&mut self.service_time_with_connect, with_connect);
         merge_histograms(&mut self.first_byte, other.first_byte.as_ref());
+        merge_histograms(&mut self.in_flight_ages, other.in_flight_ages.as_ref());
         match (&mut self.events, &other.events) {
             (Some(own), Some(more)) => own.merge(more),
             (own @ None, Some(more)) => *own = Some(more.clone()),

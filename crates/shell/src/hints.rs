@@ -48,6 +48,22 @@ const SECRET: [&str; 12] = [
     "URL",
 ];
 
+/// The same error with these parts of its context.
+fn copied(error: &clap::Error, has: impl Fn(ContextKind) -> bool) -> clap::Error {
+    let mut copy = clap::Error::new(error.kind());
+    for (kind, value) in error.context().filter(|(kind, _)| has(*kind)) {
+        copy.insert(kind, value.clone());
+    }
+    copy
+}
+
+/// The error without clap's own advice, which takes an option of another tool for a value or for a slip of the keyboard.
+pub(crate) fn without_tips(error: &clap::Error) -> clap::Error {
+    copied(error, |kind| {
+        !matches!(kind, ContextKind::Suggested | ContextKind::SuggestedArg)
+    })
+}
+
 /// The error without the value that it repeats, if that may be a secret.
 pub(crate) fn without_secrets(error: &clap::Error) -> Option<clap::Error> {
     let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else {
@@ -73,10 +89,7 @@ pub(crate) fn without_secrets(error: &clap::Error) -> Option<clap::Error> {
     if !is_value || !(SECRET.contains(&name) || of_tool || is_body) {
         return None;
     }
-    let mut hidden = clap::Error::new(error.kind());
-    for (kind, value) in error.context() {
-        hidden.insert(kind, value.clone());
-    }
+    let mut hidden = copied(error, |_| true);
     hidden.insert(
         ContextKind::InvalidValue,
         ContextValue::String(HIDDEN.to_owned()),
@@ -108,6 +121,10 @@ pub fn hint(error: &clap::Error) -> Option<String> {
         }
         ErrorKind::UnknownArgument => {
             let typed = context(ContextKind::InvalidArg)?;
+            if ["-h", "--help"].contains(&typed) {
+                // Other tools have these as their own.
+                return Some("The help of this command: deadheat help as".to_owned());
+            }
             let known = OF_OTHER_TOOLS.iter().find(|(option, _)| *option == typed);
             let known = known.map(|(option, ours)| format!("Instead of {option}, here: {ours}"));
             known.or_else(|| second_operand(typed))

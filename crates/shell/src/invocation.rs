@@ -3,7 +3,7 @@
 use std::{
     env,
     ffi::OsString,
-    io,
+    fs, io,
     path::Path,
     sync::{
         Arc, OnceLock,
@@ -72,12 +72,21 @@ pub fn shown(path: &Path) -> String {
 /// process and then its process group; `make` and `npm` pass on a Ctrl-C that the terminal has sent to all of them.
 const REPEATED: Duration = Duration::from_millis(500);
 
+/// Whether SIGHUP is ignored, as under nohup(1) (proc(5), `SigIgn`).
+fn ignores_hangups() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask & 1 << (SIGHUP - 1) != 0)
+}
+
 /// A flag that the first SIGINT, SIGTERM or SIGHUP sets, which asks for an orderly end. A later one ends the process at once,
-/// and the supervisors then end what runs.
+/// and the supervisors then end what runs. A SIGHUP that was ignored when the process began stays ignored.
 pub fn on_signals() -> io::Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&flag);
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    let hangup = (!ignores_hangups()).then_some(SIGHUP);
+    let mut signals = Signals::new([SIGINT, SIGTERM].into_iter().chain(hangup))?;
     let listen = move || {
         let mut last: Option<Instant> = None;
         for _ in signals.forever() {

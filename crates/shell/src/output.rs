@@ -158,7 +158,9 @@ pub fn usage(error: &clap::Error) -> Result<crate::exit::Exit, CommandFailure> {
     } else {
         colour()
     };
+    let hint = hints::hint(error);
     let hidden = hints::without_secrets(error);
+    let hidden = hidden.or_else(|| hint.as_ref().map(|_| hints::without_tips(error)));
     let error = hidden.as_ref().unwrap_or(error);
     let rendered = error.render();
     let text = if colour {
@@ -168,7 +170,7 @@ pub fn usage(error: &clap::Error) -> Result<crate::exit::Exit, CommandFailure> {
     };
     if error.use_stderr() {
         warn(text.trim_end());
-        if let Some(hint) = hints::hint(error) {
+        if let Some(hint) = hint {
             warn(&format!("\n{hint}"));
         }
         return Ok(crate::exit::Exit::Usage);

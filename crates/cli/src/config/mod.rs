@@ -334,7 +334,7 @@ mod tests {
             ("[run]\nquick = 1", "2:9", "true or false"),
             ("[run]\nheats = [2, 3]", "2:9", "one value"),
             ("[run]\npinning = \"of\"", "2:11", "apart, off"),
-            ("[run]\nheats = 1", "2:9", "1 is not in 2..="),
+            ("[run]\nheats = 1", "2:9", "from 2 to 1,000"),
             ("[run]\nresume = \"x\"", "2:1", "on the command line"),
             (
                 "[run]\nquick = true\npublish = true",

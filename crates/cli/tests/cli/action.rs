@@ -544,6 +544,42 @@ fn a_base_that_a_shallow_clone_lacks_is_fetched() {
 }
 
 #[test]
+fn a_pull_request_is_compared_with_the_base_that_it_was_merged_into() {
+    let root = repository();
+    let id = |name: &str| git(&root, &["rev-parse", name]).trim().to_owned();
+    let told = id("HEAD");
+    git(&root, &["checkout", "--quiet", "-b", "change"]);
+    root.write("service/change.txt", "");
+    git(&root, &["add", "service"]);
+    git(&root, &["commit", "--quiet", "--message=change"]);
+    let head = id("HEAD");
+    // Others go on.
+    git(&root, &["checkout", "--quiet", "main"]);
+    root.write("service/others.txt", "");
+    git(&root, &["add", "service"]);
+    git(&root, &["commit", "--quiet", "--message=others"]);
+    let base = id("HEAD");
+    git(&root, &["merge", "--quiet", "--no-edit", "change"]);
+    let stops = ("DEADHEAT_CI_BUILD", "false");
+    let event = [
+        ("DEADHEAT_CI_PULL_BASE", told.as_str()),
+        ("DEADHEAT_CI_PULL_HEAD", &head),
+        stops,
+    ];
+    let compared = |named: &str, expected: &str| {
+        let variables = [&event[..], &[("DEADHEAT_CI_BASE", named)]].concat();
+        let built = format!("building base ({expected})");
+        run(&root, "measure", &variables).exits(1).tells(&[&built]);
+    };
+    compared(&told, &base);
+    // A base of one's own is what was asked for.
+    compared(&head, &head);
+    // The head without the merge has the base that was told.
+    git(&root, &["checkout", "--quiet", "change"]);
+    compared(&told, &told);
+}
+
+#[test]
 fn what_breaks_is_named() {
     let root = repository();
     let base = ("DEADHEAT_CI_BASE", "HEAD~1");

@@ -151,7 +151,7 @@ fn a_stack_or_a_workload_that_there_is_not() {
 fn what_is_typed_wrongly() {
     let root = Root::with(&[Fake::good("fake-one")]);
     refused(&root, "run --haets 2", &["--haets", "--heats"]);
-    refused(&root, "run --heats 0", &["0", "2..=1000"]);
+    refused(&root, "run --heats 0", &["0", "from 2 to 1,000"]);
     refused(&root, "run --budget 5", &["5", "write it like 90s or 10m"]);
     refused(&root, "run --budget 0s", &["greater than zero"]);
     refused(&root, "run --pinning apart-ish", &["apart", "off"]);

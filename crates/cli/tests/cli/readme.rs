@@ -54,7 +54,7 @@ fn place(words: &[String]) -> (Stacks, &'static [&'static str]) {
         "run" | "compare" | "setup" if !has("--dry-run") => (Stacks::Own, &["--dry-run"]),
         "stacks" if ["check", "eject", "new"].iter().any(|it| has(it)) => (Stacks::Fake, &[]),
         "report" => (Stacks::Fake, &[]),
-        "load" if has("--find-rate") => (Stacks::Own, &["--dry-run"]),
+        "load" if has("--find-rate") || has("-d") => (Stacks::Own, &["--dry-run"]),
         "load" if !has("-n") => (Stacks::Own, &["--duration", "200ms"]),
         _ => (Stacks::Own, &[]),
     }

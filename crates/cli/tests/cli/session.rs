@@ -93,7 +93,7 @@ fn wrong_values_say_what_is_right() {
         ("--rate sometimes", "or write common, or none"),
         ("--rate 2.5/s", "not a whole number of requests per second"),
         ("--budget 10", "write it like 90s or 10m"),
-        ("--heats 1", "2..=1000"),
+        ("--heats 1", "from 2 to 1,000"),
         ("--publish --quick", "cannot be used with"),
     ] {
         let ended = root.deadheat(&format!("run {options}"));

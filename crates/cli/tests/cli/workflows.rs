@@ -112,9 +112,16 @@ fn the_job_that_runs_code_of_a_request_cannot_write_and_the_one_that_comments_ru
     let comment = YamlLoader::load_from_str(&text("comment/action.yml")).expect("YAML");
     let steps = comment[0]["runs"]["steps"].as_vec().expect("steps");
     assert_eq!(uses(&comment[0]["runs"]), ["actions/download-artifact"]);
+    let runs: Vec<&str> = steps
+        .iter()
+        .filter_map(|step| step["run"].as_str())
+        .collect();
     assert_eq!(
-        steps[1]["run"].as_str(),
-        Some("\"$GITHUB_ACTION_PATH/../action/compare.sh\" comment")
+        runs,
+        [
+            "rm -rf -- \"$FOLDER\"",
+            "\"$GITHUB_ACTION_PATH/../action/compare.sh\" comment"
+        ]
     );
     // On GitLab, the token is a variable of an environment that only one job has.
     let jobs = template(&project());

@@ -2,7 +2,7 @@
 
 mod checks;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use deadheat_model::{
     Warning,
@@ -265,6 +265,12 @@ fn grouped(runs: &[Run]) -> Vec<Servers<'_>> {
     let mut tests: Vec<Servers<'_>> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut servers: HashMap<(usize, String), usize> = HashMap::new();
+    // Where servers have no names, those of one file differ by what was loaded.
+    let mut origins: HashMap<&str, BTreeSet<&str>> = HashMap::new();
+    for run in runs {
+        let of_file = origins.entry(&run.place.file).or_default();
+        of_file.extend(run.target.as_deref().map(origin));
+    }
     for run in runs {
         let test = test_name(run);
         let load = &run.load;
@@ -279,8 +285,13 @@ fn grouped(runs: &[Run]) -> Vec<Servers<'_>> {
         }
         tests[index].last_file = &run.place.file;
         let of_test = &mut tests[index].servers;
-        // A file without names has the runs of one server.
-        let name = run.label.clone().unwrap_or_else(|| run.place.file.clone());
+        let file = &run.place.file;
+        let own = run.target.as_deref().map(origin);
+        let own = own.filter(|_| origins[file.as_str()].len() > 1);
+        let name = run.label.clone().unwrap_or_else(|| match own {
+            Some(origin) => format!("{file}: {origin}"),
+            None => file.clone(),
+        });
         let server = *servers
             .entry((index, name.clone()))
             .or_insert(of_test.len());
@@ -295,11 +306,18 @@ fn grouped(runs: &[Run]) -> Vec<Servers<'_>> {
     tests
 }
 
+/// The scheme, host and port of a URL.
+fn origin(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    let end = url[host..].find('/').map_or(url.len(), |at| host + at);
+    &url[..end]
+}
+
 /// The name of a run's test: a suite's own, or the heading or path with the number of connections.
 fn test_name(run: &Run) -> String {
     let path = run.target.as_deref().map(|target| {
-        let rest = target.split_once("://").map_or(target, |(_, rest)| rest);
-        rest.find('/').map_or("/", |at| &rest[at..])
+        let path = &target[origin(target).len()..];
+        if path.is_empty() { "/" } else { path }
     });
     let name = run.section.as_deref().or(path).unwrap_or(run.tool.name());
     match run.load.connections {

@@ -15,7 +15,7 @@ use super::{
 pub(super) const WINDOW: i64 = 1 << 30;
 /// The most bytes of the headers of one answer.
 pub(super) const MAX_HEADERS: usize = 64 * 1024;
-/// A frame with at least this many bytes of a header block or body counts as progress.
+/// A frame with at least this many bytes of a header block counts as progress; of a body, each byte does.
 pub(super) const PROGRESS: usize = 1024;
 /// The most frames in a row without progress, between two answers.
 const MAX_IDLE_FRAMES: u32 = 10_000;

@@ -57,7 +57,8 @@ impl Client {
         };
         let ends = header.has(END_STREAM);
         let slot = self.answered_slot(header)?;
-        if left >= PROGRESS {
+        // However slowly a body comes, the request's timeout ends it.
+        if left > 0 {
             self.idle_frames = 0;
         } else if !ends {
             self.idle()?;

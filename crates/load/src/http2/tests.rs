@@ -104,6 +104,18 @@ fn answers_end_in_any_order() {
 }
 
 #[test]
+fn a_body_may_come_byte_by_byte() {
+    let mut frames = vec![head(1, 0, OK)];
+    frames.extend(vec![frame(DATA, 0, 1, b"x"); 10_001]);
+    frames.push(frame(DATA, END_STREAM, 1, b""));
+    let reading = after_greeting(&frames, 1);
+    assert_eq!(
+        (reading.broken, reading.events),
+        (None, vec!["0: 200".to_owned(), "0: whole".to_owned()])
+    );
+}
+
+#[test]
 fn padding_priorities_parts_interim_answers_and_trailers_are_what_they_are() {
     let reading = after_greeting(
         &[

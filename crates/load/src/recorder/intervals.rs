@@ -73,6 +73,11 @@ impl IntervalRecorder {
         (self.load_from, self.from) = (at, at);
     }
 
+    /// When the interval began.
+    pub(super) fn from(&self) -> u64 {
+        self.from
+    }
+
     /// The interval that ends at `at`; `now` are the counts of the load up to then.
     pub(super) fn next(&mut self, at: u64, now: RunningTotals) -> Box<Interval> {
         // A returned one, or else a new one.

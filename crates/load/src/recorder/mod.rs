@@ -97,6 +97,7 @@ impl Recorder {
             seen: Observation {
                 service_time_with_connect: plan.per_request.then(LatencyHistogram::new),
                 first_byte: plan.first_byte.then(LatencyHistogram::new),
+                in_flight_ages: Some(LatencyHistogram::new()),
                 events: plan.stream.is_some().then(EventsSeen::default),
                 groups: groups(&plan.groups),
                 routes: vec![RouteSeen::default(); routes],
@@ -162,6 +163,9 @@ impl Recorder {
         if self.is_measuring() {
             let window = Duration::from_nanos(at - self.measure_from);
             for started in under_way {
+                if let Some(ages) = &mut self.seen.in_flight_ages {
+                    ages.record_ns(at - started);
+                }
                 self.seen.cut += Duration::from_nanos(at - started.max(self.measure_from));
                 if started < self.measure_from {
                     self.seen.carried += window;
@@ -189,7 +193,8 @@ impl Recorder {
         }
     }
 
-    /// Ends an interval: adds its histograms to the measurement's, and sends it if intervals were asked for.
+    /// Ends an interval: adds its histograms to the measurement's, and sends it if intervals were asked for. Where the last
+    /// answer ended the load before the interval began, nothing is in it, and it is not sent.
     pub(crate) fn roll(&mut self, at: u64, gauges: Gauges) {
         if self.is_measuring() {
             self.seen.service_time.merge(&self.service_now);
@@ -197,7 +202,8 @@ impl Recorder {
                 open.response_time.merge(now);
             }
         }
-        if let Some(intervals) = &mut self.intervals {
+        let intervals = self.intervals.as_mut();
+        if let Some(intervals) = intervals.filter(|one| one.from() <= at) {
             let mut part = intervals.next(
                 at,
                 RunningTotals {
@@ -530,6 +536,7 @@ impl Recorder {
         seen.failures = self.failures.describe();
         seen.examples = self.examples.into_kept();
         seen.workers = vec![health];
+        seen.in_flight_ages = seen.in_flight_ages.filter(|ages| !ages.is_empty());
         seen
     }
 }

@@ -5,6 +5,7 @@ use deadheat_model::{
 };
 
 use super::*;
+use crate::worker_pool::Message;
 
 const MS: u64 = 1_000_000;
 const CLOSED: Schedule = Schedule::Closed {
@@ -186,4 +187,25 @@ fn bins_follow_the_time_even_over_gaps() {
     recorder.end_measurement(100 * MS, in_flight(0), [].into_iter());
     let seen = recorder.into_observation(0, health());
     assert_eq!(counts(seen), [2, 1, 0, 0, 0, 0, 0, 0, 0, 1]);
+}
+
+#[test]
+fn a_load_that_ended_before_its_last_interval_began_sends_no_such_interval() {
+    let (tell, told) = std::sync::mpsc::sync_channel(8);
+    let (intervals, _give_back) = IntervalRecorder::new(0, tell, false);
+    let mut recorder = Recorder::new(&plan(CLOSED), Some(intervals));
+    recorder.begin(0, 1, None);
+    recorder.begin_measurement(0, in_flight(0));
+    recorder.issued();
+    succeed(&mut recorder, 10 * MS, 98 * MS);
+    recorder.roll(100 * MS, in_flight(0));
+    // The worker sees only then that its last answer was the last of all.
+    recorder.end_measurement(98 * MS, in_flight(0), std::iter::empty());
+    drop(recorder);
+    let ends = told.iter().map(|message| match message {
+        Message::Interval(_, part) => (part.from, part.until, part.succeeded),
+        other => panic!("{other:?}"),
+    });
+    let ends: Vec<_> = ends.filter(|(from, until, _)| from != until).collect();
+    assert_eq!(ends, [(Duration::ZERO, Duration::from_millis(100), 1)]);
 }

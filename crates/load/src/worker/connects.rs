@@ -266,7 +266,8 @@ impl Worker<'_> {
         let kind = match error {
             Errno::CONNREFUSED => Failure::ConnectRefused,
             Errno::TIMEDOUT => Failure::ConnectTimeout,
-            Errno::ADDRNOTAVAIL => Failure::NoLocalPort,
+            // The second one is of an address that was asked for, all of whose ports are in use.
+            Errno::ADDRNOTAVAIL | Errno::ADDRINUSE => Failure::NoLocalPort,
             _ if in_tls => Failure::Tls,
             // The connection was established, and reset before anything was written.
             Errno::CONNRESET | Errno::PIPE => Failure::Reset,

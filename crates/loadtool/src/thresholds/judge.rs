@@ -1,6 +1,8 @@
 //! Whether a condition came true, and what has to be true of a probe of `--find-rate`. A condition that cannot be evaluated
 //! fails: a gate must not pass what it did not see.
 
+use std::time::Duration;
+
 use deadheat_model::{
     LatencyHistogram, LoadRecord, Observation,
     capacity::{Condition, Unit},
@@ -13,7 +15,8 @@ use crate::analysis::{LoadFigures, requests_for};
 
 /// The samples below which no percentile is judged, however low it is.
 const MIN_SAMPLES: u64 = 100;
-/// A mean is judged as long as no more than this share of the requests had no answer at the end.
+/// A mean is judged as long as no more than this share of the requests had no answer at the end, or those would change it by
+/// no more than this share.
 const UNKNOWN_OF_A_MEAN: f64 = 0.01;
 
 /// The result of a condition.
@@ -55,10 +58,10 @@ enum Unjudged {
     },
     #[error(
         "{} had no answer at the end of the measurement, the oldest for {}, so the true value is longer",
-        counted(.0.requests, "request"),
-        precise_seconds(.0.oldest)
+        counted(*requests, "request"),
+        precise_seconds(*oldest)
     )]
-    Unanswered(UnansweredRequests),
+    Unanswered { requests: u64, oldest: f64 },
 }
 
 impl Threshold {
@@ -135,7 +138,13 @@ fn latency(
 ) -> Result<f64, Unjudged> {
     let open = observation.open.as_ref();
     let (histogram, waiting) = match (of, open) {
-        (Some(Distribution::Service), _) | (None, None) => (&observation.service_time, None),
+        (Some(Distribution::Service), _) | (None, None) => {
+            let ages = observation.in_flight_ages.as_ref();
+            (
+                &observation.service_time,
+                ages.and_then(UnansweredRequests::of_ages),
+            )
+        }
         (Some(Distribution::FirstByte), _) => {
             let recorded = observation.first_byte.as_ref();
             (recorded.ok_or(Unjudged::NoFigure)?, None)
@@ -155,6 +164,7 @@ fn latency(
             let waiting = UnansweredRequests {
                 requests: open.unsent + observation.measured.in_flight,
                 oldest: open.oldest_unsent.max(open.oldest_in_flight).as_secs_f64(),
+                ages: None,
             };
             (&open.response_time, Some(waiting))
         }
@@ -162,6 +172,7 @@ fn latency(
             let waiting = UnansweredRequests {
                 requests: open.unsent,
                 oldest: open.oldest_unsent.as_secs_f64(),
+                ages: None,
             };
             (&open.connection_wait, Some(waiting))
         }
@@ -177,19 +188,63 @@ fn latency(
 /// Requests that had no answer when the measurement ended. Histograms contain only answered ones: without this count, a
 /// server that stops would look better than one that continues slowly.
 #[derive(Clone, Copy, Debug)]
-struct UnansweredRequests {
+struct UnansweredRequests<'a> {
     requests: u64,
     /// How long the oldest of them had waited, in seconds.
     oldest: f64,
+    /// How long each of them had waited. `None`: only that of the oldest is known, and all count as that old.
+    ages: Option<&'a LatencyHistogram>,
+}
+
+impl<'a> UnansweredRequests<'a> {
+    fn of_ages(ages: &'a LatencyHistogram) -> Option<Self> {
+        Some(Self {
+            requests: ages.count(),
+            oldest: ages.max()?.as_secs_f64(),
+            ages: Some(ages),
+        })
+    }
+
+    /// The number of those that had waited for longer than this many seconds.
+    fn older_than(&self, seconds: f64) -> u64 {
+        match self.ages {
+            _ if self.oldest <= seconds => 0,
+            None => self.requests,
+            Some(ages) => {
+                let share = ages.share_up_to(Duration::from_secs_f64(seconds));
+                ((1.0 - share) * self.requests as f64).round() as u64
+            }
+        }
+    }
+
+    /// Whether they leave the mean of `samples` answers unknown.
+    fn hide_the_mean(&self, mean: f64, samples: u64) -> bool {
+        match self.ages {
+            None => self.older_than(mean) as f64 > samples as f64 * UNKNOWN_OF_A_MEAN,
+            // The mean as if all of them had just been answered.
+            Some(ages) => {
+                let all = (samples + self.requests) as f64;
+                let least = (mean * samples as f64 + ages.sum().as_secs_f64()) / all;
+                least > mean * (1.0 + UNKNOWN_OF_A_MEAN)
+            }
+        }
+    }
+
+    fn unknown(&self) -> Unjudged {
+        Unjudged::Unanswered {
+            requests: self.requests,
+            oldest: self.oldest,
+        }
+    }
 }
 
 fn figure_of(
     figure: Figure,
     histogram: &LatencyHistogram,
-    waiting: Option<UnansweredRequests>,
+    waiting: Option<UnansweredRequests<'_>>,
 ) -> Result<f64, Unjudged> {
     let samples = histogram.count();
-    let seconds = |found: Option<std::time::Duration>| {
+    let seconds = |found: Option<Duration>| {
         found
             .map(|found| found.as_secs_f64())
             .ok_or(Unjudged::NoSample)
@@ -202,12 +257,8 @@ fn figure_of(
         }
         Figure::Mean => {
             let mean = seconds(histogram.mean())?;
-            let many = |waiting: &UnansweredRequests| {
-                waiting.oldest > mean
-                    && waiting.requests as f64 > samples as f64 * UNKNOWN_OF_A_MEAN
-            };
-            match waiting.filter(many) {
-                Some(waiting) => Err(Unjudged::Unanswered(waiting)),
+            match waiting.filter(|waiting| waiting.hide_the_mean(mean, samples)) {
+                Some(waiting) => Err(waiting.unknown()),
                 None => Ok(mean),
             }
         }
@@ -220,19 +271,18 @@ fn figure_of(
                     percent,
                 });
             }
-            let value = seconds(histogram.quantile(percent / 100.0))?;
-            match waiting.filter(|waiting| waiting.oldest > value) {
-                None => Ok(value),
-                // As if all of them took forever: the result is the percentile whenever they end.
-                Some(waiting) => {
-                    let all = (samples + waiting.requests) as f64;
-                    let quantile = percent / 100.0 * all / samples as f64;
-                    if quantile <= 1.0 {
-                        seconds(histogram.quantile(quantile))
-                    } else {
-                        Err(Unjudged::Unanswered(waiting))
-                    }
-                }
+            let share = percent / 100.0;
+            let value = seconds(histogram.quantile(share))?;
+            let Some(waiting) = waiting.filter(|waiting| waiting.oldest > value) else {
+                return Ok(value);
+            };
+            // As if those that had waited for longer took forever: the result is the percentile whenever they end.
+            let all = (samples + waiting.older_than(value)) as f64;
+            let quantile = share * all / samples as f64;
+            if quantile <= 1.0 {
+                seconds(histogram.quantile(quantile))
+            } else {
+                Err(waiting.unknown())
             }
         }
     }

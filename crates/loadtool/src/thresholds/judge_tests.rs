@@ -80,6 +80,28 @@ fn judged(text: &str, found: &Observation, failed: bool, says: &str) {
 }
 
 #[test]
+fn a_closed_loop_whose_server_stands_still_passes_no_gate() {
+    let waiting = |milliseconds: u64| {
+        let mut found = answered(1..=1000);
+        let mut ages = LatencyHistogram::small();
+        (0..50).for_each(|_| ages.record_ns(milliseconds * 1_000_000));
+        found.measured.in_flight = 50;
+        found.in_flight_ages = Some(ages);
+        found
+    };
+    let still = waiting(8_000);
+    judged("max>2s", &still, true, "it was 8.0");
+    // As if the 50 took forever.
+    judged("p90>940ms", &still, true, "it was 94");
+    judged("mean>1s", &still, true, "50 requests had no answer");
+    // Those that begun a moment ago change nothing.
+    let usual = waiting(10);
+    judged("max>1001ms", &usual, false, "it was");
+    judged("p50>501ms", &usual, false, "it was 500");
+    judged("mean>502ms", &usual, false, "it was 500");
+}
+
+#[test]
 fn what_comes_true_fails() {
     let mut found = answered(1..=1000);
     found.measured.failed[Failure::Reset] = 10;

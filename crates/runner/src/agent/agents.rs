@@ -206,7 +206,7 @@ impl Agents {
             (0, SliceEvent::CountingEnded),
         ];
         let mut reached_by = vec![0; count];
-        let mut intervals = IntervalJoiner::default();
+        let mut intervals = IntervalJoiner::new(count);
         // The number of intervals that each host has sent, and the time of the last one.
         let mut told = vec![(0, start); count];
         while pending.is_pending() {
@@ -235,13 +235,14 @@ impl Agents {
                         let host = &self.agents[index].host;
                         check_interval(host, &interval, spec.interval, *next, since_start)?;
                         (*next, *last) = (interval.index + 1, at);
-                        intervals.join(&interval, count, &mut |whole| {
+                        intervals.join(index, &interval, &mut |whole| {
                             on_event(LoadEvent::Interval(whole));
                         });
                     }
                     AgentMessage::Observed { observation } if pending.is_done(index) => {
                         asked.check(&self.agents[index].host, &observation, since_start)?;
                         observed[index] = Some(*observation);
+                        intervals.end(index, &mut |whole| on_event(LoadEvent::Interval(whole)));
                     }
                     other => return Err(self.agents[index].unexpected(&other)),
                 }

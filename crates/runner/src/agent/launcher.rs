@@ -173,7 +173,7 @@ impl ProgramFile {
     pub(super) fn script(&self) -> String {
         let (name, size) = (&self.name, self.bytes);
         format!(
-            "umask 077; \
+            "m=$(umask); umask 077; \
              d=\"${{XDG_CACHE_HOME:-${{HOME:?has no value, so there is no folder for deadheat}}/.cache}}/deadheat/agents\"; \
              f=\"$d/{name}\"; p=\"$f.$$\"; \
              whole() {{ [ -f \"$1\" ] && [ \"$(wc -c < \"$1\")\" -eq {size} ] || return 1; \
@@ -182,7 +182,7 @@ impl ProgramFile {
              if [ ! -x \"$f\" ] || ! whole \"$f\"; then \
              mkdir -p \"$d\" && echo {SEND} && head -c {size} > \"$p\" && whole \"$p\" \
              && chmod 700 \"$p\" && mv -f \"$p\" \"$f\" || {{ rm -f \"$p\"; exit 1; }}; \
-             fi; exec \"$f\" agent"
+             fi; umask \"$m\"; exec \"$f\" agent"
         )
     }
 

@@ -173,6 +173,9 @@ pub(super) fn governor(state: &MachineState) -> CheckResult {
     }
 }
 
+/// CPUs whose highest frequencies differ by less are of one kind: of such, some are allowed 100 or 200 MHz more.
+const ALIKE: f64 = 0.85;
+
 /// CPUs that may not reach their highest frequency.
 pub(super) fn frequency_limits(state: &MachineState) -> CheckResult {
     let read = |folder: &str, name: &str| {
@@ -204,8 +207,8 @@ pub(super) fn frequency_limits(state: &MachineState) -> CheckResult {
             state.set(path, &most.to_string()),
         );
     }
-    let fastest = known.iter().map(|(_, _, most)| *most).max();
-    let is_fast = |cpu: &&(usize, u64, u64)| Some(cpu.2) == fastest;
+    let fastest = known.iter().map(|(_, _, most)| *most).max().unwrap_or(0);
+    let is_fast = |cpu: &&(usize, u64, u64)| cpu.2 as f64 >= ALIKE * fastest as f64;
     let fast: Vec<usize> = known.iter().filter(is_fast).map(|cpu| cpu.0).collect();
     if fast.len() < known.len() {
         return note(

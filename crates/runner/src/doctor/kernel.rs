@@ -88,7 +88,7 @@ pub(super) fn entropy(state: &MachineState) -> CheckResult {
         (_, Some(bits)) if bits < 256 => warning(
             counted(bits, "bit"),
             why,
-            state.as_root("apt-get install --yes haveged"),
+            "install haveged or rng-tools".to_owned(),
         ),
         (_, Some(bits)) => fine(counted(bits, "bit")),
         (_, None) => unknown("the kernel does not tell", why),

@@ -179,10 +179,26 @@ impl WarmUpSlices {
     /// Adds a slice that ended when the load had lasted for `ended`, and the server had used `cpu` since its start.
     pub(super) fn add(&mut self, seen: &MeasuredSlice, ended: Duration, cpu: Option<Duration>) {
         let observation = &seen.result.observation;
-        self.throughputs.push(observation.throughput());
-        let answers = observation.measured.answers();
-        if let (Some(cpu), 1..) = (seen.cpu, answers) {
-            self.costs.push(cpu.seconds / answers as f64);
+        // Slow answers all come while the slice drains. It has no guard, so that they are its own.
+        let is_slow = observation.measured.succeeded == 0;
+        let (answers, drained) = if is_slow {
+            (observation.total.succeeded, seen.result.drained)
+        } else {
+            (observation.answers(), Duration::ZERO)
+        };
+        let took = (observation.window + drained).as_secs_f64();
+        let throughput = if took > 0.0 {
+            answers as f64 / took
+        } else {
+            0.0
+        };
+        self.throughputs.push(throughput);
+        let used = seen.cpu.and_then(|cpu| {
+            let in_drain = if is_slow { cpu.drain_seconds? } else { 0.0 };
+            Some(cpu.seconds + in_drain)
+        });
+        if let (Some(used), 1..) = (used, answers) {
+            self.costs.push(used / answers as f64);
         }
         self.ends.push((ended, cpu));
         if self.first.count() < FIRST_ANSWERS {
@@ -254,6 +270,8 @@ fn median(values: &[f64]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use deadheat_model::heat::CpuUsed;
+
     use super::*;
 
     #[test]
@@ -278,6 +296,30 @@ mod tests {
             };
             assert!(near, "{throughputs:?} by {look}: {found:?}");
         }
+    }
+
+    #[test]
+    fn answers_that_take_longer_than_a_slice_have_a_trend() {
+        let mut course = WarmUpSlices::default();
+        for _ in 0..4 {
+            let mut seen = MeasuredSlice {
+                cpu: Some(CpuUsed {
+                    seconds: 0.01,
+                    drain_seconds: Some(0.04),
+                    ..CpuUsed::default()
+                }),
+                ..MeasuredSlice::default()
+            };
+            let observation = &mut seen.result.observation;
+            observation.window = Duration::from_millis(200);
+            observation.measured.in_flight = 50;
+            observation.total.succeeded = 50;
+            seen.result.drained = Duration::from_millis(300);
+            course.add(&seen, Duration::ZERO, None);
+        }
+        assert_eq!(course.throughputs, [100.0; 4]);
+        assert_eq!(course.costs, [0.001; 4]);
+        assert_eq!(course.trends(4), (Some(0.0), Some(0.0)));
     }
 
     /// What is said of slices with this throughput and CPU time per answer.

@@ -203,6 +203,9 @@ pub(super) fn output(
     (String::from_utf8_lossy(&text).into_owned(), outcome)
 }
 
+/// What makes tools speak English.
+const IN_ENGLISH: [(&str, &str); 2] = [("LC_ALL", "C.UTF-8"), ("DOTNET_CLI_UI_LANGUAGE", "en")];
+
 fn spawn_spec(host: &Host<'_>, task: &Task<'_>) -> Result<Spawn, CommandError> {
     let command = || in_shell(task.command);
     let (program, args) = task
@@ -230,6 +233,11 @@ fn spawn_spec(host: &Host<'_>, task: &Task<'_>) -> Result<Spawn, CommandError> {
     };
     env.retain(|(name, _)| name != "PATH");
     env.push(("PATH".to_owned(), host.path.clone()));
+    if !task.inherits_all {
+        // Their messages are read.
+        env.retain(|(name, _)| !name.starts_with("LC_") && !name.starts_with("LANG"));
+        env.extend(IN_ENGLISH.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    }
     Ok(Spawn {
         name: format!("`{}`", command()),
         program: found,

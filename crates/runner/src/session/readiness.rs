@@ -1,7 +1,7 @@
 //! When is a server ready? At its first correct answer, asked in the same way whatever is measured, so that the
 //! time to it can be compared.
 
-use std::{fs, net::TcpStream, time::Duration};
+use std::{fs, io::ErrorKind, net::TcpStream, time::Duration};
 
 use deadheat_model::{LoadPoint, WorkloadManifest, workload::Oracle};
 
@@ -91,8 +91,10 @@ pub(super) fn belongs_to_tree(port: u16, supervisor: u32) -> bool {
         return true;
     }
     descendants(supervisor).iter().any(|process| {
-        let Ok(files) = fs::read_dir(format!("/proc/{}/fd", process.pid)) else {
-            return false;
+        let files = match fs::read_dir(format!("/proc/{}/fd", process.pid)) {
+            Ok(files) => files,
+            // Those of a program with file capabilities(7) can be read by root alone.
+            Err(error) => return error.kind() == ErrorKind::PermissionDenied,
         };
         files
             .flatten()

@@ -324,7 +324,7 @@ impl StaticFolder {
         };
         fs::write(folder.beside(OUTSIDE_FILE), BESIDE)?;
         folder.bytes = folder.content(LENGTH);
-        folder.write(&folder.file())?;
+        write(&folder.file(), &folder.bytes, folder.modified)?;
         Ok(folder)
     }
 
@@ -345,12 +345,16 @@ impl StaticFolder {
     pub(super) fn replace(&mut self) -> io::Result<ReplacedFile> {
         let longer = 1 + self.random.next_u32() % LONGER;
         let content = self.content(LENGTH + longer as usize);
-        let bytes = std::mem::replace(&mut self.bytes, content);
         self.modified += Duration::from_secs(60);
-        let next = self.beside(NEXT);
-        self.write(&next)?;
-        fs::hard_link(self.file(), self.beside(KEPT))?;
-        fs::rename(next, self.file())?;
+        let (file, next, kept) = (self.file(), self.beside(NEXT), self.beside(KEPT));
+        write(&next, &content, self.modified)?;
+        // Not every file system has hard links. Without one, there is no file for a moment.
+        fs::hard_link(&file, &kept).or_else(|_| fs::rename(&file, &kept))?;
+        if let Err(error) = fs::rename(next, &file) {
+            fs::rename(kept, file)?;
+            return Err(error);
+        }
+        let bytes = std::mem::replace(&mut self.bytes, content);
         Ok(ReplacedFile { bytes })
     }
 
@@ -387,12 +391,6 @@ impl StaticFolder {
         }
     }
 
-    fn write(&self, path: &Path) -> io::Result<()> {
-        let mut file = File::create(path)?;
-        file.write_all(&self.bytes)?;
-        file.set_modified(self.modified)
-    }
-
     /// Random rules of CSS, `length` bytes long.
     fn content(&mut self, length: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(length);
@@ -418,6 +416,12 @@ impl Drop for StaticFolder {
     fn drop(&mut self) {
         Self::remove(&self.path);
     }
+}
+
+fn write(path: &Path, bytes: &[u8], modified: SystemTime) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.set_modified(modified)
 }
 
 #[cfg(test)]

@@ -290,7 +290,9 @@ impl<'a> Duel<'a> {
         }
         let parts: Vec<usize> = [load].into_iter().chain(self.measured_with(load)).collect();
         let heats = self.record.heats.iter();
-        let mut own = heats.filter(|heat| parts.contains(&(heat.load as usize)));
+        // That a host of the generator was lost is no failure of a side.
+        let mut own =
+            heats.filter(|one| one.heat.lost.is_none() && parts.contains(&(one.load as usize)));
         own.find_map(|one| recorded::failure(&one.heat, side.member()))
     }
 }

@@ -137,7 +137,12 @@ impl<'a> MidpointTest<'a> {
             }
             None => {}
         }
-        let mut heats = self.record.heats.iter();
+        // That a host of the generator was lost is no failure of a contender.
+        let mut heats = self
+            .record
+            .heats
+            .iter()
+            .filter(|one| one.heat.lost.is_none());
         heats.find_map(|one| recorded::failure(&one.heat, place))
     }
 

@@ -272,7 +272,7 @@ pub fn unseen_starts(starts: usize) -> String {
         return "One process of each was seen: others may differ.".to_owned();
     }
     format!(
-        "{} of each: a kind of process with a share of up to {} may be unseen.",
+        "{} of each: a behaviour of up to {} of starts may be unseen.",
         counted(starts, "start"),
         short_percent(unseen(starts))
     )

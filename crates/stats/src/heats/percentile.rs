@@ -57,10 +57,19 @@ pub(crate) fn of_a_heat(settings: &Settings) -> Settings {
 /// servers in five; at 70 % nothing was to be seen (docs/evidence, `equal-work`).
 const NEAR: f64 = 0.8;
 
-/// Whether a rate is so near to what a server answered in the closed loops of its heats, all per second, that percentiles of
-/// turns at it say little.
-pub(crate) fn is_near_capacity(rate: f64, capacities: impl Iterator<Item = f64>) -> bool {
+/// Of turns in which this share more was answered than fell due (0.01: 1 %), many began with a queue from the time before they
+/// count. The slowest hundredth of their answers, and so the p99, is that queue.
+const QUEUED: f64 = 0.01;
+
+/// Whether percentiles of turns at a rate say little: the rate is near to what the server answered in the closed loops of its
+/// heats (`capacities`), both per second, or it answered more in turns than fell due (`answered`, as a share of that).
+pub(crate) fn is_near_capacity(
+    rate: f64,
+    capacities: impl Iterator<Item = f64>,
+    answered: Option<f64>,
+) -> bool {
     median(capacities).is_some_and(|capacity| rate > NEAR * capacity)
+        || answered.is_some_and(|answered| answered > 1.0 + QUEUED)
 }
 
 /// The estimates of each heat, for [`Fit::new`](super::Fit::new), from its percentiles. What too few samples carry is

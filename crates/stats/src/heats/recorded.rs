@@ -168,6 +168,17 @@ pub(crate) fn slices_of(heat: &HeatRecord, place: usize) -> impl Iterator<Item =
     all.filter(move |slice| slice.member as usize == place)
 }
 
+/// The answers of slices at a rate over the requests that fell due; `None`: nothing fell due.
+pub(crate) fn answered_share<'r>(slices: impl Iterator<Item = &'r SliceRecord>) -> Option<f64> {
+    let due = |slice: &SliceRecord| Some((slice.tally.answers(), slice.open.as_ref()?.offered));
+    let (answers, offered) = slices
+        .filter_map(due)
+        .fold((0, 0), |(answers, offered), one| {
+            (answers + one.0, offered + one.1)
+        });
+    (offered > 0).then(|| answers as f64 / offered as f64)
+}
+
 /// The lengths of the slices of a load. Slices are longer if answers are slow.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SliceLengths {

@@ -38,8 +38,8 @@ pub struct LoadAt<'a> {
     pub(crate) settings: Settings,
     /// The look that verdicts are based on.
     pub(crate) look: Option<Look>,
-    /// Complete heats.
-    pub(crate) complete: u32,
+    /// The complete heats, also those after the look.
+    complete: Vec<&'a HeatRecord>,
     /// The complete heats that count: those up to the look, or all of them before the first look.
     pub(crate) heats: Vec<&'a HeatRecord>,
     /// The cached result of [`Self::near_capacity`].
@@ -61,11 +61,12 @@ impl<'a> LoadAt<'a> {
     ) -> Self {
         let plan = &record.header.plan;
         let load = &plan.loads[index];
-        let mut heats: Vec<&HeatRecord> = record.complete_heats(index).collect();
-        let complete = heats.len() as u32;
+        let complete: Vec<&HeatRecord> = record.complete_heats(index).collect();
+        let mut heats = complete.clone();
+        let number = complete.len() as u32;
         let look = match plan.precision {
-            Some(_) => last_look(settings.alpha, complete, end),
-            None => look(load, settings.alpha, complete, end),
+            Some(_) => last_look(settings.alpha, number, end),
+            None => look(load, settings.alpha, number, end),
         };
         if let Some(look) = look {
             heats.truncate(look.heats as usize);
@@ -83,7 +84,7 @@ impl<'a> LoadAt<'a> {
 
     /// Complete heats, counted or not.
     pub fn complete_heats(&self) -> u32 {
-        self.complete
+        self.complete.len() as u32
     }
 
     /// Whether a look has been taken.
@@ -99,10 +100,27 @@ impl<'a> LoadAt<'a> {
         }
     }
 
-    /// Whether a stack failed too often to be compared.
+    /// Whether a stack failed too often to be compared, also after the look.
     pub(crate) fn has_failed(&self, number: usize) -> bool {
-        let is_asked = |member: &MemberRecord| self.load.number(member) == Some(number);
-        recorded::failures(self.heats.iter().copied(), is_asked) >= FAILURES
+        self.failures(number).count() >= FAILURES
+    }
+
+    /// The complete heats in which a number failed, counted or not, with its place in them and why.
+    pub(crate) fn failures(
+        &self,
+        number: usize,
+    ) -> impl Iterator<Item = (&'a HeatRecord, usize, String)> {
+        let complete = self.complete.iter();
+        complete.filter_map(move |heat| {
+            let place = self.place(heat, number)?;
+            Some((*heat, place, recorded::failure(heat, place)?))
+        })
+    }
+
+    /// The place of a number in a heat, if it took part.
+    fn place(&self, heat: &HeatRecord, number: usize) -> Option<usize> {
+        let mut members = heat.members.iter();
+        members.position(|member| self.load.number(member) == Some(number))
     }
 
     /// The rate of an open loop, which is the same for all.
@@ -137,13 +155,8 @@ impl<'a> LoadAt<'a> {
 
     /// The counted heats in which a number took part, with its place in them.
     pub(crate) fn places(&self, number: usize) -> impl Iterator<Item = (&'a HeatRecord, usize)> {
-        let place = move |heat: &'a HeatRecord| {
-            let mut places = 0..heat.members.len();
-            let is = |place: &usize| self.load.number(&heat.members[*place]) == Some(number);
-            let place = places.find(is)?;
-            Some((heat, place))
-        };
-        self.heats.iter().filter_map(move |heat| place(heat))
+        let heats = self.heats.iter();
+        heats.filter_map(move |heat| Some((*heat, self.place(heat, number)?)))
     }
 
     /// The counted heats in which a number did not fail, with its place in them.
@@ -218,7 +231,8 @@ impl<'a> LoadAt<'a> {
         within::of_heats(&series.heats, quantity)
     }
 
-    /// The members whose capacity is too near to the rate for percentiles of their turns to be meaningful.
+    /// The members whose capacity is too near to the rate for percentiles of their turns to be meaningful, or whose turns began
+    /// with a queue.
     pub(crate) fn near_capacity(&self) -> &[usize] {
         self.near_capacity.get_or_init(|| self.find_near_capacity())
     }
@@ -241,10 +255,21 @@ impl<'a> LoadAt<'a> {
                 }
             }
         }
+        let answered = |number: usize| {
+            let own = self.heats.iter().flat_map(|heat| {
+                let places = heat.members.iter().enumerate();
+                let own = places.filter(|(_, member)| self.load.number(member) == Some(number));
+                own.flat_map(|(place, _)| recorded::slices_of(heat, place))
+                    .collect::<Vec<_>>()
+            });
+            recorded::answered_share(own)
+        };
         let stacks = 0..self.load.targets.len();
-        stacks
-            .filter(|number| is_near_capacity(rate, capacities[*number].iter().copied()))
-            .collect()
+        let is_near = |number: &usize| {
+            let own = capacities[*number].iter().copied();
+            is_near_capacity(rate, own, answered(*number))
+        };
+        stacks.filter(is_near).collect()
     }
 
     /// The estimates of each heat by a percentile (0 to 100) of the times, of members that are not near their capacity.

@@ -89,7 +89,7 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
         members: (0..at.load.members())
             .map(|number| at.load.target(number))
             .collect(),
-        heats: at.complete,
+        heats: at.complete_heats(),
         look: at.look,
         scaling: scaling.stacks,
         lacking: lacking.chain(unanswered).collect(),
@@ -121,11 +121,10 @@ fn lacking(at: &LoadAt<'_>, number: usize) -> Absent {
             log: Vec::new(),
         };
     }
-    let failures = at.places(number).filter_map(|(heat, place)| {
-        let reason = recorded::failure(heat, place)?;
+    let failures = at.failures(number).map(|(heat, place, reason)| {
         let failure = heat.members[place].failure.as_ref();
         let log = failure.map_or_else(Vec::new, |failure| failure.failure.log_tail.clone());
-        Some((reason, log))
+        (reason, log)
     });
     let (is, reason, log) = match failures.last() {
         Some((reason, log)) => (AbsentBecause::Failed, reason, log),
@@ -232,9 +231,7 @@ impl GroupRankings<'_> {
             })
             .sum();
         let counted = slices().count();
-        let failures = at
-            .places(member)
-            .filter_map(|(heat, place)| recorded::failure(heat, place));
+        let failures = at.failures(member).map(|(.., reason)| reason);
         // In an open loop it is the rate that was asked for, as far as it was answered.
         let unranked = |figure: Figure| Figure {
             rank: None,

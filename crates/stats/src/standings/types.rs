@@ -179,7 +179,8 @@ pub struct Row {
     /// At a rate: the heats in which it did not take the rate, in words; at most half of its heats.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overloads: Option<String>,
-    /// Whether the rate is too near to its capacity for meaningful response times, which are then left out.
+    /// Whether response times are left out, because the rate is near its capacity, or its turns began with a queue from before
+    /// they counted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub near_capacity: bool,
     /// Counted heats in which it took part.

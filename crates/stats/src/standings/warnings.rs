@@ -231,7 +231,7 @@ impl WarningInputs<'_> {
 
     /// Stacks that have no response time at a rate, because it is near their capacity.
     fn near_capacity(&self) -> Option<Warning> {
-        let begins = "No response times, because the rate is near their capacity";
+        let begins = "No response times, because the rate is near their capacity, or turns began with a queue";
         let found = self.of_rows_that("near-capacity", begins, |row| row.near_capacity);
         Some(found?.advice("Turns do not show whole queues there. Measure at a lower --rate."))
     }

@@ -1,12 +1,11 @@
 """Rows as a page of HTML."""
 
-from operator import attrgetter
+from operator import itemgetter
 from pathlib import Path
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from fastapi.templating import Jinja2Templates
-from pydantic import BaseModel
 
 from ..query import fetch
 from ..resources import Database
@@ -19,14 +18,9 @@ templates.env.auto_reload = False  # no template changes while the server runs
 router = APIRouter()
 
 
-class Fortune(BaseModel):
-    id: int
-    message: str
-
-
 @router.get("/fortunes")
 async def all_fortunes(request: Request, database: Database) -> HTMLResponse:
-    fortunes = [Fortune(**row) for row in await fetch(database, FORTUNES)]
-    fortunes.append(Fortune(id=0, message="Additional fortune added at request time."))
-    fortunes.sort(key=attrgetter("message"))
+    fortunes = [dict(row) for row in await fetch(database, FORTUNES)]
+    fortunes.append({"id": 0, "message": "Additional fortune added at request time."})
+    fortunes.sort(key=itemgetter("message"))
     return templates.TemplateResponse(request, "fortunes.html", {"fortunes": fortunes})

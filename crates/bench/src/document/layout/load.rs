@@ -228,7 +228,8 @@ fn routes(table: &TableView) -> Table {
         all
     });
     let columns = all.iter().map(|route| Column::right(*route).sorted(true));
-    let stack = Column::left("time by route, from when it is sent: p50 / p99").sorted(true);
+    let stack =
+        Column::left("time by route in all heats, from when it is sent: p50 / p99").sorted(true);
     let mut routes = Table::new([stack].into_iter().chain(columns));
     if all.is_empty() {
         return routes;

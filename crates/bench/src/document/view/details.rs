@@ -251,6 +251,12 @@ fn caveats(header: &SessionHeader, standings: &Standings) -> Vec<String> {
                 .to_owned(),
         );
     }
+    if header.postgres.is_some() {
+        caveats.push(
+            "CPU time and memory are those of the server's processes, without the database's."
+                .to_owned(),
+        );
+    }
     caveats.extend(cpus(header));
     let loads = || standings.loads.iter();
     if !standings.loads.is_empty() && loads().all(|load| load.twin.is_none()) {

@@ -281,7 +281,7 @@ fn of_ranking(load: &LoadView, table: &TableView) -> Vec<String> {
         leaders.partition(|(_, main)| is_near(main.value, best.value));
     let vague = too_uncertain(&vague);
     let rest = ranked.iter().filter(|(_, main)| !may_lead(main));
-    let rest: Vec<RankedRow> = rest.take(MAX_FOLLOWERS).copied().collect();
+    let rest: Vec<RankedRow> = rest.copied().collect();
     match leaders.len() {
         0 => vec![
             format!(
@@ -299,9 +299,7 @@ fn of_ranking(load: &LoadView, table: &TableView) -> Vec<String> {
             let lead = lead(load, table, &leaders, vague.is_none());
             let before = [&load.short, &lead].into_iter().chain(&vague);
             let room = MAX_WORDS.saturating_sub(before.map(|text| words_of(text)).sum::<usize>());
-            let shorter = (1..=rest.len()).rev();
-            let mut texts =
-                shorter.filter_map(|most| followers(load.measure, best.is_bound, &rest[..most]));
+            let mut texts = followers(load.measure, best.is_bound, &rest).into_iter();
             let fitting = texts.find(|text| words_of(text) <= room);
             [lead].into_iter().chain(fitting).chain(vague).collect()
         }
@@ -337,7 +335,8 @@ fn cheapest(load: &LoadView) -> Option<String> {
     let near = leaders
         .into_iter()
         .filter(|(_, cost)| is_near(cost.value, least));
-    let leaders: Vec<RankedRow> = near.collect();
+    let mut leaders: Vec<RankedRow> = near.collect();
+    leaders.sort_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
     let most = leaders
         .iter()
         .map(|(_, cost)| cost.value)
@@ -347,24 +346,28 @@ fn cheapest(load: &LoadView) -> Option<String> {
         let million = words::price_of_a_million(least, price);
         format!(" ({} for a million)", figure(million))
     });
-    let names: Vec<String> = leaders.iter().map(|(row, _)| name(row)).collect();
-    Some(match names.len() {
-        0 => return None,
-        1 => format!(
+    Some(match leaders.as_slice() {
+        [] => return None,
+        [(row, _)] => format!(
             "{} has the lowest CPU time, {cost} a request{price}",
-            names[0]
+            name(row)
         ),
-        many if many > MAX_LEADERS => {
-            format!(
-                "{many} of {} stacks may have the lowest CPU time",
-                rows.len()
-            )
-        }
-        _ => format!(
+        many => format!(
             "{} have the lowest CPU time, {cost} a request (order undecided)",
-            list(&names)
+            first_of(many, MAX_LEADERS)
         ),
     })
+}
+
+/// The names of stacks, or the first and the number of others if there are more than `most`.
+fn first_of(rows: &[RankedRow], most: usize) -> String {
+    let mut names: Vec<String> = rows.iter().map(|(row, _)| name(row)).collect();
+    if names.len() > most {
+        let others = names.len() - 1;
+        names.truncate(1);
+        names.push(format!("{others} others"));
+    }
+    list(&names)
 }
 
 fn words_of(text: &str) -> usize {
@@ -462,23 +465,48 @@ fn value(measure: Measure, figures: &[RankedFigure]) -> String {
     }
 }
 
-/// "actix and axum follow, 5.0 to 13 % slower". If the best is a lower bound, they are at least that far behind.
-fn followers(measure: Measure, best_is_bound: bool, rest: &[RankedRow]) -> Option<String> {
-    let names: Vec<String> = rest.iter().map(|(row, _)| name(row)).collect();
-    let mut ratios = rest.iter().filter_map(|(_, main)| Some(main.behind?.ratio));
-    let first = ratios.next()?;
-    let how = words::beside_range(
-        words::quantity(measure),
-        first,
-        ratios.next_back().unwrap_or(first),
-    );
-    let verb = if names.len() == 1 {
-        "follows"
-    } else {
-        "follow"
-    };
+/// "actix and axum follow, 5.0 to 13 % slower": those with a place of their own that come next, the longest clause first, or
+/// all that may have the next place. If the best is a lower bound, they are at least that far behind.
+fn followers(measure: Measure, best_is_bound: bool, rest: &[RankedRow]) -> Vec<String> {
     let least = if best_is_bound { "at least " } else { "" };
-    Some(format!("{} {verb}, {least}{how}", list(&names)))
+    let clause = |rows: &[RankedRow], order: &str| {
+        let mut ratios = rows.iter().filter_map(|(_, main)| Some(main.behind?.ratio));
+        let first = ratios.next()?;
+        let last = ratios.next_back().unwrap_or(first);
+        let how = words::beside_range(words::quantity(measure), first, last);
+        let verb = if rows.len() == 1 { "follows" } else { "follow" };
+        let who = first_of(rows, MAX_FOLLOWERS);
+        Some(format!("{who} {verb}, {least}{how}{order}"))
+    };
+    let has_own_place =
+        |(_, main): &&RankedRow| main.rank.is_some_and(|rank| rank.best == rank.worst);
+    let own = rest
+        .iter()
+        .take_while(has_own_place)
+        .take(MAX_FOLLOWERS)
+        .count();
+    if own > 0 {
+        return (1..=own)
+            .rev()
+            .filter_map(|most| clause(&rest[..most], ""))
+            .collect();
+    }
+    let Some((_, next)) = rest.first() else {
+        return Vec::new();
+    };
+    let may_be_next = |(_, main): &&RankedRow| {
+        let places = [main, next].map(|one| one.rank.map(|rank| rank.best));
+        places[0] == places[1] && is_near(main.value, next.value)
+    };
+    let next: Vec<RankedRow> = rest.iter().filter(may_be_next).copied().collect();
+    let orders: &[&str] = match next.len() {
+        1 => &[""],
+        _ => &[" (order undecided)", ""],
+    };
+    orders
+        .iter()
+        .filter_map(|order| clause(&next, order))
+        .collect()
 }
 
 fn name(row: &RowView) -> String {

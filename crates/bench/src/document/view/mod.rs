@@ -11,6 +11,7 @@ use deadheat_model::{
     RepeatedTable, TargetId, Warning,
     figure::{budgets, count, counted, list},
     heats::{EndReason, SessionHeader, SessionRecord},
+    plan::Pinning,
     published::{PublishedRow, PublishedTable},
 };
 use deadheat_stats::standings::{
@@ -139,7 +140,7 @@ const MAX_NAMES: usize = 2;
 pub struct Title {
     /// What was compared ("18 HTTP stacks, 4 workloads").
     pub compared: String,
-    /// On what machine ("AMD EPYC 7B13, 2 CPUs").
+    /// On what machine, and on how many of its CPUs servers ran ("AMD EPYC 7B13, 1 of 2 CPUs").
     pub machine: String,
     /// Whether nothing but that machine took part.
     pub alone: bool,
@@ -204,6 +205,12 @@ fn compared(header: &SessionHeader, standings: &Standings) -> String {
 fn machine(header: &SessionHeader) -> String {
     let machine = &header.machine;
     let cpus = counted(machine.cpus.len(), "CPU");
+    let cpus = match &header.plan.pinning {
+        Pinning::Apart { server, .. } if server.len() < machine.cpus.len() => {
+            format!("{} of {cpus}", server.len())
+        }
+        _ => cpus,
+    };
     let own = match model(&machine.cpu_model) {
         model if model.is_empty() => cpus,
         model => format!("{model}, {cpus}"),

@@ -48,7 +48,10 @@ pub fn notes(row: &RowView) -> Vec<String> {
         notes.push(overloads.clone());
     }
     if row.near_capacity {
-        notes.push("no response times: the rate is near its capacity".to_owned());
+        notes.push(
+            "no response times: the rate is near its capacity, or its turns began with a queue"
+                .to_owned(),
+        );
     }
     if let Some(uneven) = row.uneven {
         notes.push(format!("its connections waited unevenly: {uneven}"));
@@ -100,8 +103,14 @@ pub fn lack(lack: &LackView) -> String {
 /// Notes about a load as a whole: missing percentiles, the A/A check, the null server, and the heats that count.
 pub fn load_notes(load: &LoadView) -> Vec<String> {
     let lacks = |row: &RowView| row.p50_seconds.is_none() || row.p99_seconds.is_none();
-    let percentiles = load.rows().any(|row| lacks(row) && !row.near_capacity);
+    let has_percentiles = load.rates.is_empty();
+    let percentiles = has_percentiles && load.rows().any(|row| lacks(row) && !row.near_capacity);
     let percentiles = percentiles.then(|| format!("{NONE}: too few answers for this percentile."));
+    let is_unknown = |row: &RowView| row.memory.peak_bytes.is_none();
+    let memory = load.leads() && load.rows().any(is_unknown);
+    let memory = memory.then(|| {
+        format!("{NONE} of memory: not read, or none of its processes began with this load.")
+    });
     let null_server = load.ceiling_per_second.map(|ceiling| {
         let ceiling = figure(ceiling);
         let libraries = match load.point.protocol {
@@ -123,6 +132,7 @@ pub fn load_notes(load: &LoadView) -> Vec<String> {
     let times = load.tables.first().map(|_| super::times(load));
     let notes = [
         percentiles,
+        memory,
         twin,
         null_server,
         compressions(load),

@@ -6,7 +6,7 @@ use deadheat_loadtool::{
     document::{csv, json},
 };
 use deadheat_model::{
-    Failure, LoadRecord, Schedule, StopRule,
+    Failure, LatencyHistogram, LoadRecord, Schedule, StopRule,
     load::{
         Body, Content, Endpoint, Identity, Login, Protocol, Proxy, ProxyKind, RequestSpec, Stage,
         Stream, StreamEvent, Think, TlsVersion, Trust,
@@ -32,6 +32,7 @@ fn records() -> Vec<LoadRecord> {
     let mut http2 = cases::open_freeze();
     http2.spec.protocol = Protocol::Http2 { streams: 8 };
     http2.observation.fewest_streams = Some(2);
+    http2.observation.in_flight_ages = Some(LatencyHistogram::small());
     http2.observation.unmade = UnmadeConnections {
         settings: 1,
         ..UnmadeConnections::default()

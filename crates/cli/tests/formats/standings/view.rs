@@ -43,7 +43,7 @@ fn an_answer_has_at_most_25_words() {
 fn the_title_says_what_where_and_when() {
     let (record, standings) = cases::usual();
     let view = StandingsView::new(&record, &standings);
-    let title = "18 HTTP stacks, 3 workloads · AMD EPYC 7B13, 2 CPUs · 22 Nov 2026";
+    let title = "18 HTTP stacks, 3 workloads · AMD EPYC 7B13, 1 of 2 CPUs · 22 Nov 2026";
     assert_eq!(view.title.to_string(), title);
 }
 
@@ -410,9 +410,7 @@ fn controls_and_missing_percentiles_are_explained() {
     assert_eq!(told[0], format!("A/A check: go-nethttp {check}"));
     assert_eq!(told[2], "14 heats; all count in the verdicts.");
     assert!(
-        told[3].ends_with(
-            "14 starts of each: a kind of process with a share of up to 19 % may be unseen."
-        ),
+        told[3].ends_with("14 starts of each: a behaviour of up to 19 % of starts may be unseen."),
         "{told:?}"
     );
     assert!(told[4].contains("queueing of 50 connections"), "{told:?}");

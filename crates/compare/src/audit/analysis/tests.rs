@@ -278,3 +278,30 @@ fn a_tool_that_prints_errors_only_if_there_are_some_is_not_blind() {
     assert_eq!(found.neighbours, Neighbours::default());
     assert_eq!(found.tests[0].name, "/, 10 connections");
 }
+
+#[test]
+fn servers_without_names_in_one_file_are_told_apart_by_what_was_loaded() {
+    let report = |port: u16, rate: u32| {
+        format!(
+            "Running 10s test @ http://127.0.0.1:{port}/json\n  2 threads and 100 connections\n  Thread Stats   Avg      Stdev     \
+             Max   +/- Stdev\n    Latency     1.00ms    0.10ms   5.00ms   90.00%\n    Req/Sec    50.00k     1.00k   60.00k    \
+             70.00%\n  {} requests in 10.00s, 100.00MB read\nRequests/sec: {rate}.00\nTransfer/sec:     10.00MB\n",
+            rate * 10
+        )
+    };
+    let both = report(8080, 95_000) + &report(8081, 50_000);
+    let files = [("wrk.txt".to_owned(), both.into_bytes())];
+    let found = audit(&import(&files, None).unwrap(), Assumptions::default());
+    let names: Vec<&str> = found.tests[0]
+        .places
+        .iter()
+        .map(|place| place.name.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "wrk.txt: http://127.0.0.1:8080",
+            "wrk.txt: http://127.0.0.1:8081"
+        ]
+    );
+}

@@ -259,6 +259,17 @@ impl Site {
     ) -> SitePoint {
         let key = (target.clone(), load.to_owned(), point.session);
         let figures = self.points.get(&key).cloned().unwrap_or_default();
+        // A step is against the session before on the same machine, so its reasons are those since that one.
+        let compared = figures.since.map(|since| [since, point.session]);
+        let compared = compared.and_then(|sessions| self.comparisons.get(&sessions));
+        let changes: Vec<&Change> = match compared {
+            Some(found) => {
+                let all = found.conditions.iter().chain(&found.differences);
+                all.filter(|one| one.target.as_ref().is_none_or(|of| of == target))
+                    .collect()
+            }
+            None => point.changes.iter().collect(),
+        };
         let rank = point
             .row
             .as_ref()
@@ -283,9 +294,8 @@ impl Site {
             step: figures
                 .since
                 .and_then(|since| self.step(target, load, [since, point.session])),
-            changes: point
-                .changes
-                .iter()
+            changes: changes
+                .into_iter()
                 .filter(|one| !self.is_of_another_load(one, load))
                 .cloned()
                 .collect(),

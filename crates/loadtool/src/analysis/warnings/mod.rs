@@ -391,7 +391,10 @@ impl Load<'_> {
             succeeded: interval.succeeded,
         };
         let pieces: Vec<MeasurementPart> = intervals.map(piece).collect();
-        let widest = pieces.iter().map(|piece| piece.until - piece.from).max();
+        let widest = pieces
+            .iter()
+            .map(|piece| piece.until.saturating_sub(piece.from))
+            .max();
         // One may be a little longer than asked for, where the load ends in it.
         let asked = spec.interval.map(|width| width.mul_f64(1.5));
         if widest <= asked || observation.bin.is_zero() {

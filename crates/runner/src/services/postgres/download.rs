@@ -127,7 +127,13 @@ fn fetch(
         let attempt = format!("keeping PostgreSQL in {}", cache.display());
         ServiceError::new(attempt, error, "free space there, or set XDG_CACHE_HOME")
     };
-    fs::create_dir_all(cache).map_err(keeping)?;
+    // The server may run as another user, whatever the umask is.
+    let readable = |folder: &Path| fs::set_permissions(folder, fs::Permissions::from_mode(0o755));
+    if !cache.exists() {
+        fs::create_dir_all(cache)
+            .and_then(|()| readable(cache))
+            .map_err(keeping)?;
+    }
     // Without a name, so that it never stays.
     let file = tempfile::tempfile_in(cache).map_err(keeping)?;
     tracing::info!("downloading {url}");
@@ -144,9 +150,8 @@ fn fetch(
     }
     let folder = tempfile::Builder::new()
         .prefix("unpacking-")
-        // The server may run as another user.
-        .permissions(fs::Permissions::from_mode(0o755))
         .tempdir_in(cache)
+        .and_then(|folder| readable(folder.path()).map(|()| folder))
         .map_err(keeping)?;
     unpack(file, folder.path()).map_err(|problem| {
         ServiceError::new(

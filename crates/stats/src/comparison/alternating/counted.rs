@@ -7,7 +7,7 @@ use deadheat_model::{
     HeatRecord,
     comparison::{Decide, Side},
     figure::{self, count, list, percent, short_percent, time_option, two_digits},
-    heat::{Freezing, LONGEST_GAP, SliceRecord},
+    heat::{Freezing, LONGEST_GAP},
     heats::MIN_HEATS,
     warning::{Warning, note},
 };
@@ -23,7 +23,7 @@ use crate::{
     heats::{
         self, Quantity, Settings,
         percentile::{WaitingTimes, is_carried, is_near_capacity, needed, of_a_heat},
-        recorded::{self, OTHERS, Overloads, taken},
+        recorded::{self, OTHERS, Overloads, answered_share, taken},
         within::Estimate,
     },
     interval::median,
@@ -215,8 +215,10 @@ impl CountedHeats<'_> {
         let interval = ratio.interval?;
         let half = (interval.high / interval.low).ln() / 2.0;
         let width = match half {
-            half if half < 0.5 => format!("±{}", short_percent(half)),
-            half => format!("a factor of {} either way", two_digits(half.exp())),
+            half if half < 0.5 => format!("reaches ±{}", short_percent(half)),
+            // The generator was the limit of one side.
+            half if half.is_infinite() => "has an open end".to_owned(),
+            half => format!("reaches a factor of {} either way", two_digits(half.exp())),
         };
         let of = if found.deciding > 1 || ratio.metric != Metric::Throughput {
             format!(" of the {}", ratio.metric.name())
@@ -224,7 +226,7 @@ impl CountedHeats<'_> {
             String::new()
         };
         let sentence = format!(
-            "Undecided: the interval{of} reaches {width} after {} heats.",
+            "Undecided: the interval{of} {width} after {} heats.",
             ratio.heats_a
         );
         let mut series = cell.series.iter();
@@ -397,12 +399,7 @@ fn rate_notes(heats: &[&HeatRecord]) -> Vec<Warning> {
 
 /// The answers of a side over the requests that fell due, in all its slices; `None`: nothing fell due.
 fn answered(heats: &[&HeatRecord], side: Side) -> Option<f64> {
-    let own = heats.iter().flat_map(|heat| slices(heat, side));
-    let due = |slice: &SliceRecord| Some((slice.tally.answers(), slice.open.as_ref()?.offered));
-    let (answers, offered) = own.filter_map(due).fold((0, 0), |(answers, offered), one| {
-        (answers + one.0, offered + one.1)
-    });
-    (offered > 0).then(|| answers as f64 / offered as f64)
+    answered_share(heats.iter().flat_map(|heat| slices(heat, side)))
 }
 
 /// The note that the heats have too few requests for the tail percentile; `None` if they have enough.
@@ -467,12 +464,13 @@ impl<'a> AtRate<'a> {
         let capacities: Vec<Vec<Option<f64>>> = capacities.collect();
         let is_near = |side: &Side| {
             let own = capacities.iter().filter_map(|heat| heat[side.member()]);
-            is_near_capacity(per_second, own)
+            is_near_capacity(per_second, own, answered(&heats, *side))
         };
+        let near_capacity = Side::BOTH.into_iter().filter(is_near).collect();
         Some(Self {
             per_second,
             heats,
-            near_capacity: Side::BOTH.into_iter().filter(is_near).collect(),
+            near_capacity,
         })
     }
 
@@ -551,7 +549,8 @@ impl<'a> AtRate<'a> {
                 "are"
             };
             let sentence = format!(
-                "At {rate}, {who} {verb} near capacity, where turns do not show whole queues, so p99 is not compared."
+                "At {rate}, {who} {verb} near capacity, or began turns with a queue, so their times are not those of users, and p99 is not \
+                 compared."
             );
             notes.push(note("near-capacity", sentence).advice("A lower --rate has it."));
         } else if figures
