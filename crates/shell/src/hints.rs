@@ -48,7 +48,7 @@ const SECRET: [&str; 12] = [
     "URL",
 ];
 
-/// The same error with these parts of its context.
+/// A copy of the error with the parts of its context for which `has` is true.
 fn copied(error: &clap::Error, has: impl Fn(ContextKind) -> bool) -> clap::Error {
     let mut copy = clap::Error::new(error.kind());
     for (kind, value) in error.context().filter(|(kind, _)| has(*kind)) {

@@ -73,7 +73,7 @@ pub fn shown(path: &Path) -> String {
 const REPEATED: Duration = Duration::from_millis(500);
 
 /// Whether SIGHUP is ignored, as under nohup(1) (proc(5), `SigIgn`).
-fn ignores_hangups() -> bool {
+pub fn ignores_hangups() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

@@ -115,7 +115,7 @@ fn heats(record: &SessionRecord) -> u32 {
     Duel::new(record).map_or(0, |duel| duel.most_heats())
 }
 
-/// How long the first so many heats took, with the equal work that followed each of them if that decides.
+/// The minutes that the first `heats` heats took, including their equal work if it decides.
 fn minutes(record: &SessionRecord, decide: Decide, heats: u32) -> f64 {
     let loads = record.header.plan.loads.iter().enumerate();
     let loads = loads.filter(|(_, load)| load.leads() || decide != Decide::Throughput);

@@ -107,11 +107,16 @@ fn session(arguments: &[String], deadheat: &Path, into: &Path) -> Result<(), Str
 /// Copies a session's two files, the journal compressed.
 pub(super) fn keep(session: &Path, into: &Path) -> std::io::Result<()> {
     fs::create_dir_all(into)?;
-    // Where the checkout was is nobody's business.
+    // Where the checkout and the results were is nobody's business.
     let here = root().display().to_string();
+    let session = fs::canonicalize(session)?;
+    let results = session.parent().filter(|folder| folder.parent().is_some());
     let without = |name: &str| {
-        let text = fs::read_to_string(session.join(name))?;
-        fs::write(into.join(name), text.replace(&here, "."))
+        let text = fs::read_to_string(session.join(name))?.replace(&here, ".");
+        let text = results.map_or(text.clone(), |folder| {
+            text.replace(&folder.display().to_string(), "results")
+        });
+        fs::write(into.join(name), text)
     };
     without("session.json")?;
     without("heats.jsonl")?;

@@ -574,7 +574,7 @@ fn a_pull_request_is_compared_with_the_base_that_it_was_merged_into() {
     compared(&told, &base);
     // A base of one's own is what was asked for.
     compared(&head, &head);
-    // The head without the merge has the base that was told.
+    // Without the merge commit, the base is that of the event.
     git(&root, &["checkout", "--quiet", "change"]);
     compared(&told, &told);
 }

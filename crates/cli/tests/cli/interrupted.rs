@@ -1,6 +1,7 @@
 //! Ctrl-C: once for an orderly end, twice for an end at once. Nothing is left behind in either case.
 
 use deadheat_model::heats::EndReason;
+use deadheat_shell::invocation::ignores_hangups;
 use rustix::process::Signal;
 
 use crate::support::{Fake, PATIENCE, Root, eventually};
@@ -16,15 +17,8 @@ sleep 600
 
 #[test]
 fn once_after_a_heat_ends_in_a_valid_report() {
-    // Under nohup(1), whoever runs the tests ignores hang-ups, and so does what they start.
-    let status = std::fs::read_to_string("/proc/self/status").expect("reading the own status");
-    let mut ignored = status
-        .lines()
-        .filter_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.find_map(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    let hangup = ignored
-        .is_none_or(|mask| mask & 1 == 0)
-        .then_some(Signal::HUP);
+    // Run under nohup(1), the tests ignore SIGHUP, and so do their child processes.
+    let hangup = (!ignores_hangups()).then_some(Signal::HUP);
     for signal in [Signal::INT, Signal::TERM].into_iter().chain(hangup) {
         let root = Root::with(&[Fake::good("fake-one"), Fake::good("fake-two")]);
         let running = root.start_run("--heats 500 --heat-time 300ms");

@@ -97,7 +97,8 @@ impl Recorder {
             seen: Observation {
                 service_time_with_connect: plan.per_request.then(LatencyHistogram::new),
                 first_byte: plan.first_byte.then(LatencyHistogram::new),
-                in_flight_ages: Some(LatencyHistogram::new()),
+                // In a slice, these requests are recorded when they end.
+                in_flight_ages: (!plan.to_their_end).then(LatencyHistogram::new),
                 events: plan.stream.is_some().then(EventsSeen::default),
                 groups: groups(&plan.groups),
                 routes: vec![RouteSeen::default(); routes],

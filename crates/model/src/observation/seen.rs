@@ -1,5 +1,5 @@
-//! Detailed results of a load: TLS, open loops, groups of exchanges, addresses, cookies, events, waits, and the time of
-//! counted requests.
+//! Detailed results of a load: TLS, open loops, groups of exchanges, addresses, cookies, events, waits, the time of counted
+//! requests, and what shows whether the generator was the limit.
 
 use std::time::Duration;
 
@@ -367,5 +367,80 @@ impl OpenLoop {
         self.response_time.merge(&other.response_time);
         self.send_lag.merge(&other.send_lag);
         self.connection_wait.merge(&other.connection_wait);
+    }
+}
+
+/// What a worker thread used. It shows whether the generator was the limit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkerHealth {
+    /// The CPU that the thread was pinned to; `None`: not pinned.
+    pub cpu: Option<usize>,
+    /// CPU time that the thread used during the measurement.
+    #[serde(rename = "cpu_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
+    pub cpu_time: Duration,
+    /// The part of it in which the worker had nothing to do and polled: until a request of an open loop was due, or for
+    /// answers ([`Wait::Poll`](crate::Wait::Poll)).
+    #[serde(rename = "polled_seconds", default, with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
+    pub polled: Duration,
+    /// How long in the measurement the thread was ready to run but had no CPU, because something else ran there;
+    /// `None`: the kernel does not report it (proc(5), `schedstat`). Time that a hypervisor takes is not included.
+    #[serde(rename = "run_delay_seconds", default, with = "crate::seconds::option")]
+    #[schemars(schema_with = "crate::seconds::option::schema")]
+    pub run_delay: Option<Duration>,
+    /// The measurement's length, as this thread measured it.
+    #[serde(rename = "wall_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
+    pub wall: Duration,
+}
+
+impl WorkerHealth {
+    /// The share of wall time that the CPU worked on the load, 0 to 1. Polling is not included.
+    pub fn busy(&self) -> f64 {
+        if self.wall.is_zero() {
+            return 0.0;
+        }
+        self.cpu_time.saturating_sub(self.polled).as_secs_f64() / self.wall.as_secs_f64()
+    }
+
+    /// The share of wall time that the thread was ready to run without a CPU, 0 to 1; `None`: not known.
+    pub fn waited(&self) -> Option<f64> {
+        let delay = self.run_delay.filter(|_| !self.wall.is_zero())?;
+        Some(delay.as_secs_f64() / self.wall.as_secs_f64())
+    }
+}
+
+/// Samples of the receive queues of connections with a request in flight, taken during the measurement. Answers in
+/// these queues wait for the generator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReceiveQueues {
+    /// The number of samples.
+    pub looks: u64,
+    /// Connections in all samples.
+    pub connections: u64,
+    /// Connections in all samples that had unread bytes.
+    pub waiting: u64,
+    /// Unread bytes in all samples.
+    pub bytes: u64,
+    /// The maximum number of unread bytes of one connection.
+    pub most_bytes: u64,
+}
+
+impl ReceiveQueues {
+    /// The share of the sampled connections that had unread bytes, 0 to 1.
+    pub fn waiting_share(&self) -> f64 {
+        match self.connections {
+            0 => 0.0,
+            connections => self.waiting as f64 / connections as f64,
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.looks += other.looks;
+        self.connections += other.connections;
+        self.waiting += other.waiting;
+        self.bytes += other.bytes;
+        self.most_bytes = self.most_bytes.max(other.most_bytes);
     }
 }

@@ -255,19 +255,10 @@ impl<'a> LoadAt<'a> {
                 }
             }
         }
-        let answered = |number: usize| {
-            let own = self.heats.iter().flat_map(|heat| {
-                let places = heat.members.iter().enumerate();
-                let own = places.filter(|(_, member)| self.load.number(member) == Some(number));
-                own.flat_map(|(place, _)| recorded::slices_of(heat, place))
-                    .collect::<Vec<_>>()
-            });
-            recorded::answered_share(own)
-        };
         let stacks = 0..self.load.targets.len();
         let is_near = |number: &usize| {
             let own = capacities[*number].iter().copied();
-            is_near_capacity(rate, own, answered(*number))
+            is_near_capacity(rate, own, recorded::answered_share(self.slices(*number)))
         };
         stacks.filter(is_near).collect()
     }

@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use deadheat_document::view;
 use deadheat_model::{
-    figure::{counted, figure, list},
+    figure::{counted, figure, list, some},
     heats::{PlannedLoad, SessionHeader},
 };
 use deadheat_stats::{
@@ -354,20 +354,15 @@ fn cheapest(load: &LoadView) -> Option<String> {
         ),
         many => format!(
             "{} have the lowest CPU time, {cost} a request (order undecided)",
-            first_of(many, MAX_LEADERS)
+            names(many, MAX_LEADERS)
         ),
     })
 }
 
-/// The names of stacks, or the first and the number of others if there are more than `most`.
-fn first_of(rows: &[RankedRow], most: usize) -> String {
-    let mut names: Vec<String> = rows.iter().map(|(row, _)| name(row)).collect();
-    if names.len() > most {
-        let others = names.len() - 1;
-        names.truncate(1);
-        names.push(format!("{others} others"));
-    }
-    list(&names)
+/// The names of stacks; of more than `most`, the first ones and the number of the others.
+fn names(rows: &[RankedRow], most: usize) -> String {
+    let names: Vec<String> = rows.iter().map(|(row, _)| name(row)).collect();
+    some(&names, most)
 }
 
 fn words_of(text: &str) -> usize {
@@ -475,7 +470,7 @@ fn followers(measure: Measure, best_is_bound: bool, rest: &[RankedRow]) -> Vec<S
         let last = ratios.next_back().unwrap_or(first);
         let how = words::beside_range(words::quantity(measure), first, last);
         let verb = if rows.len() == 1 { "follows" } else { "follow" };
-        let who = first_of(rows, MAX_FOLLOWERS);
+        let who = names(rows, MAX_FOLLOWERS);
         Some(format!("{who} {verb}, {least}{how}{order}"))
     };
     let has_own_place =
