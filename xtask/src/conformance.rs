@@ -8,6 +8,16 @@ use serde_json::Value;
 use crate::project::{deadheat_with_quick_builds, root};
 use crate::steps::{Lack, Queue, Steps, WhenFailed};
 
+/// The stacks that take longest to build or to check. The last ones to begin are those that all others wait for.
+const LONGEST: [&str; 6] = [
+    "ruby-rails",
+    "rust-axum",
+    "cpp-beast",
+    "csharp-aspnetcore",
+    "kotlin-ktor",
+    "clojure-jetty",
+];
+
 /// A stack that can run here.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Runnable {
@@ -44,11 +54,16 @@ pub(crate) struct Checks<'a> {
 }
 
 impl<'a> Checks<'a> {
-    /// Of all stacks, in alphabetical order.
+    /// Of all stacks: those that take long to build or check first, the others in alphabetical order.
     pub(crate) fn new(steps: &'a Steps) -> Self {
+        let mut stacks = stacks();
+        stacks.sort_by_key(|stack| {
+            let place = LONGEST.iter().position(|one| one == stack);
+            place.unwrap_or(LONGEST.len())
+        });
         Self {
             steps,
-            left: Queue::new(stacks()),
+            left: Queue::new(stacks),
             checked: Mutex::default(),
         }
     }

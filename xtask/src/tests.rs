@@ -1,7 +1,13 @@
 //! Everything that must pass, in an order that keeps two CPUs busy: packages are installed and stacks fetched while the
 //! compiler works, and stacks are built while tests wait. A thread that has no more tests checks stacks.
 
-use std::{fs, path::Path, process::Command, sync::mpsc, thread};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::mpsc,
+    thread,
+};
 
 use crate::{
     FUZZ_SECONDS, book, browser, cluster,
@@ -22,11 +28,14 @@ const CLI: &str = "cli";
 /// Tests that watch when something happens, keep a CPU busy on purpose, or need a verdict: one at a time, with nothing beside
 /// them.
 const SERIAL: [&str; 4] = [
-    "action::",
+    "action::a_slowdown_fails",
     "comparing_requests::",
     "load_arrivals::",
     "load_latency::",
 ];
+
+/// The crates whose integration tests load servers. Those of the others only compute.
+const LOADING: [&str; 2] = ["load", "runner"];
 
 /// Threads of a test binary whose tests mostly wait: for servers, for loads, for sessions that are killed.
 const WAITING_THREADS: &str = "--test-threads=3";
@@ -39,7 +48,7 @@ pub(crate) fn everything(steps: &Steps, long: bool) {
     }
     let (is_set_up, set_up) = mpsc::channel();
     let checks = Checks::new(steps);
-    let failed = thread::scope(|scope| {
+    let mut failed = thread::scope(|scope| {
         let checks = &checks;
         scope.spawn(move || {
             setup::set_up(steps);
@@ -47,9 +56,11 @@ pub(crate) fn everything(steps: &Steps, long: bool) {
             let _ = is_set_up.send(());
             checks.work_twice();
         });
-        lint::without_compiling(steps);
-        // mdBook takes longer to compile than anything else here: the site is built by the steps of its workflow.
-        book::pages(steps);
+        scope.spawn(|| {
+            lint::without_compiling(steps);
+            // mdBook takes longer to compile than anything else here: the site is built by the steps of its workflow.
+            book::pages(steps);
+        });
         steps.run(
             "compilation of the tests",
             compiling(&["test", "--workspace", "--quiet", "--no-run"]),
@@ -58,18 +69,23 @@ pub(crate) fn everything(steps: &Steps, long: bool) {
         let _ = set_up.recv();
         tests(steps, checks)
     });
-    serial_tests(steps, failed);
+    failed.extend(serial_tests(steps));
     let stacks = checks.again();
-    // Sessions wait for servers to start and for their upstream, hosts for each other.
-    let failed = thread::scope(|scope| {
+    // Sessions wait for servers to start and for their upstream, hosts for each other; tests that compute wait for nothing.
+    let [failed_hosts, failed_computing] = thread::scope(|scope| {
         let hosts = scope.spawn(|| cluster::cluster(steps));
+        let computing = scope.spawn(|| computing_tests(steps));
         scope.spawn(|| browser::test(steps));
-        scope.spawn(|| evidence::check(steps));
+        scope.spawn(|| {
+            evidence::check(steps);
+            peers::smoke(steps, binary());
+        });
         session::short_sessions(steps, &stacks);
-        hosts.join().expect("no step panics")
+        [hosts, computing].map(|one| one.join().expect("no step panics"))
     });
-    cluster::cluster_again(steps, &failed);
-    peers::smoke(steps, binary());
+    cluster::cluster_again(steps, &failed_hosts);
+    failed.extend(failed_computing);
+    tests_again(steps, failed);
     if long {
         workflows::workflows(steps);
         fuzz::fuzz(steps, FUZZ_SECONDS, false);
@@ -86,19 +102,15 @@ pub(crate) fn build(steps: &Steps) -> bool {
     steps.run("build", build)
 }
 
-/// The workspace's tests. Those of the command line wait most of the time, so the others run at the same time. Each of the
-/// two threads then checks stacks. Returns the tests that failed.
+/// The tests that load servers. Those of the command line wait most of the time, so the others run at the same time. Each of
+/// the two threads then checks stacks. Returns the tests that failed.
 fn tests(steps: &Steps, checks: &Checks<'_>) -> Vec<String> {
-    let lacks = target().join("tmp/not-tested");
-    let _ = fs::remove_file(&lacks);
+    let lacks = lacking("tests");
     let failed = thread::scope(|scope| {
         let others = scope.spawn(|| {
-            let mut others = test(&lacks, &["--lib", "--bins"]);
-            for name in integration_tests() {
-                others.args(["--test", &name]);
-            }
-            let failed = steps.run_tests("tests", others);
-            steps.run("examples in the documentation", test(&lacks, &["--doc"]));
+            let mut others = test(&lacks, &[]);
+            others.args(LOADING.iter().flat_map(|name| ["--test", name]));
+            let failed = steps.run_tests("tests of load and runner", others);
             checks.work();
             failed
         });
@@ -117,18 +129,33 @@ fn tests(steps: &Steps, checks: &Checks<'_>) -> Vec<String> {
     failed
 }
 
+/// The unit tests, and the integration tests that load nothing. Returns those that failed.
+fn computing_tests(steps: &Steps) -> Vec<String> {
+    let lacks = lacking("computing");
+    let mut computing = test(&lacks, &["--lib", "--bins"]);
+    for name in integration_tests().filter(|name| !LOADING.contains(&name.as_str())) {
+        computing.args(["--test", &name]);
+    }
+    let failed = steps.run_tests("tests that compute", computing);
+    steps.run("examples in the documentation", test(&lacks, &["--doc"]));
+    list(steps, &lacks);
+    failed
+}
+
 /// The crates' integration tests, but for those of the command line: each is a folder with a `main.rs`.
-fn integration_tests() -> Vec<String> {
+fn integration_tests() -> impl Iterator<Item = String> {
     let subfolders = |folder: &Path| {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).collect::<Vec<_>>()
     };
     let mut crates = subfolders(&root().join("crates"));
     crates.push(root().join("xtask"));
-    let folders = crates.iter().flat_map(|one| subfolders(&one.join("tests")));
+    let folders = crates
+        .into_iter()
+        .flat_map(move |one| subfolders(&one.join("tests")));
     let tests = folders.filter(|folder| folder.join("main.rs").is_file());
     let names = tests.filter_map(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
-    names.filter(|name| name != CLI).collect()
+    names.filter(|name| name != CLI)
 }
 
 fn test(lacks: &Path, which: &[&str]) -> Command {
@@ -141,21 +168,34 @@ fn test(lacks: &Path, which: &[&str]) -> Command {
     command
 }
 
-/// What nothing may run beside: tests that need that, and once more the tests that have failed. Among a dozen programs on
-/// two busy CPUs, what waits for a process now and then waits longer than it was thought to; such a test is to be mended,
-/// and is named at the end.
-fn serial_tests(steps: &Steps, mut failed: Vec<String>) {
-    let lacks = target().join("tmp/not-tested-serial");
-    let _ = fs::remove_file(&lacks);
+/// Tests that nothing may run beside. Returns those that failed.
+fn serial_tests(steps: &Steps) -> Vec<String> {
+    let lacks = lacking("serial");
     let mut serial = test(&lacks, &["--test", CLI, "--", "--test-threads=1"]);
     serial.args(SERIAL);
-    failed.extend(steps.run_tests("tests of the command line, serial", serial));
-    if !failed.is_empty() {
-        let mut again = test(&lacks, &["--tests", "--", "--test-threads=1", "--exact"]);
-        again.args(failed);
-        steps.run("tests that failed, again, alone", again);
-    }
+    let failed = steps.run_tests("tests of the command line, serial", serial);
     list(steps, &lacks);
+    failed
+}
+
+/// Once more the tests that have failed, alone. Among a dozen programs on two busy CPUs, what waits for a process now and
+/// then waits longer than it was thought to; such a test is to be mended, and is named at the end.
+fn tests_again(steps: &Steps, failed: Vec<String>) {
+    if failed.is_empty() {
+        return;
+    }
+    let lacks = lacking("again");
+    let mut again = test(&lacks, &["--tests", "--", "--test-threads=1", "--exact"]);
+    again.args(failed);
+    steps.run("tests that failed, again, alone", again);
+    list(steps, &lacks);
+}
+
+/// An empty list for what the tests of this part could not look at.
+fn lacking(part: &str) -> PathBuf {
+    let file = target().join(format!("tmp/not-tested-{part}"));
+    let _ = fs::remove_file(&file);
+    file
 }
 
 /// What tests said that they could not look at.
@@ -173,7 +213,7 @@ mod unit {
     #[test]
     fn what_runs_alone_is_there() {
         for name in SERIAL {
-            let module = name.trim_end_matches("::");
+            let module = name.split("::").next().unwrap_or_default();
             let file = root().join(format!("crates/cli/tests/cli/{module}.rs"));
             assert!(file.is_file(), "no {}", file.display());
         }

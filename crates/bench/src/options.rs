@@ -119,6 +119,8 @@ pub struct RunArgs {
     pub(crate) precision: Option<f64>,
     /// Measure each stack with each of these numbers of CPUs, such as 1,2,4, and show how much it gains from more
     ///
+    /// Numbers of CPUs, and not which ones; --generator-cpus and `deadheat load --cpus` name CPUs.
+    ///
     /// The session has a server for each number, so it takes longer. If the machine has no room for the largest number
     /// and the load generator, both use the same CPUs. That is unfair to larger numbers, and the report warns.
     #[arg(
@@ -135,7 +137,7 @@ pub struct RunArgs {
     /// Start every server anew for each load, in place of one start that serves a heat at each load
     #[arg(long, hide_short_help = true)]
     pub(crate) separate_loads: bool,
-    /// Two stacks that are proven to be within this are a dead heat
+    /// Dead heat: no difference is proven, and any is below this
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = margin)]
     pub(crate) margin: f64,
     /// Equal work: offer this rate to every stack as well, and compare CPU time per request and response times there;
@@ -283,7 +285,7 @@ pub struct CheckArgs {
     /// A stack that is unavailable here is a failure
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Except these, which may be unavailable, or lack packages from their registry; repeatable
+    /// With --strict: these stacks may be unavailable, or lack packages from their registry; repeatable
     #[arg(long, value_name = "GLOB", requires = "strict")]
     pub(crate) may_lack: Vec<String>,
     #[command(flatten)]
@@ -310,6 +312,8 @@ pub struct HeatArgs {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub budget: Option<Duration>,
     /// The maximum number of heats of each stack at each load [default: as many as fit the budget]
+    ///
+    /// If a heat has no room for all stacks, that is an average: who is in every heat has more.
     #[arg(long, value_name = "N", value_parser = heats)]
     pub heats: Option<u32>,
     /// How long the rounds of a heat last [default: 10s to 60s, longer if its servers start slowly]

@@ -78,7 +78,7 @@ impl Profile {
             self.selection.workloads,
             catalogue.workload("plaintext").cloned(),
             args.heat.seed(),
-            invocation::supervision()?,
+            invocation::supervision(),
         ));
         let options = SessionOptions {
             cells: self.cells,

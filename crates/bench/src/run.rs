@@ -69,12 +69,12 @@ fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, CommandFailure> {
         output::note(&note);
         // Holding its journal keeps other processes from writing the session while the report is written.
         let ended = session.end();
-        return heats::show_complete(&ended.folder, args, args.data.open()?);
+        return heats::show_outcome(&ended.folder, args, args.data.open()?);
     }
     refuse_if_unprepared(session.record())?;
     let options = options(args, &session.record().header)?;
     let interrupted = invocation::on_signals().map_err(CommandFailure::no_result)?;
-    heats::resume(session, &options, args, &interrupted)
+    heats::resume(session, options, args, &interrupted)
 }
 
 /// Refuses options that are not among the `harmless` ones.
@@ -157,7 +157,7 @@ fn options(args: &RunArgs, began: &SessionHeader) -> Result<SessionOptions, Comm
             workloads(&catalogue, plan),
             catalogue.workload("plaintext").cloned(),
             plan.seed,
-            invocation::supervision()?,
+            invocation::supervision(),
         )
     })
 }

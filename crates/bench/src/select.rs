@@ -13,7 +13,7 @@ use deadheat_runner::{
     services::postgres::{Mirror, Places, Source},
     session::SelectedTarget,
 };
-use deadheat_shell::{exit::CommandFailure, output};
+use deadheat_shell::{exit::CommandFailure, invocation, output};
 
 use crate::{
     meant,
@@ -31,11 +31,7 @@ pub struct Root {
 /// The root folder: the one that was named, or the one of the environment, or the nearest one above this folder, or the
 /// one with what is part of this program.
 pub fn root(named: Option<&Path>) -> Result<Root, CommandFailure> {
-    let current = env::current_dir().map_err(|error| {
-        CommandFailure::usage(format!(
-            "finding the current folder: {error}; change to one that exists"
-        ))
-    })?;
+    let current = invocation::current_folder()?;
     let variable = env::var_os(ROOT_VARIABLE);
     let found = manifest::find_root(named, variable.as_deref().map(Path::new), &current)
         .map_err(CommandFailure::usage)?;

@@ -112,7 +112,7 @@ impl<'a> PlannedSetup<'a> {
         packages: &[String],
         interrupted: &'a AtomicBool,
     ) -> Result<Self, CommandFailure> {
-        let host = Host::here(invocation::supervision()?, interrupted);
+        let host = Host::here(invocation::supervision(), interrupted);
         let mut chosen: Vec<(&Stack, Vec<TargetId>)> = Vec::new();
         for target in &selection.targets {
             let Some(stack) = catalogue.stack(target) else {
@@ -171,9 +171,10 @@ impl<'a> PlannedSetup<'a> {
                 self.plan.by_hand = true;
             }
         }
-        let logs = TempFolder::create("deadheat-setup-", &invocation::supervision()?).map_err(
-            |error| CommandFailure::no_result(format!("making a temporary folder: {error}")),
-        )?;
+        let logs = TempFolder::create("deadheat-setup-", &invocation::supervision());
+        let logs = logs.map_err(|error| {
+            CommandFailure::no_result(format!("making a temporary folder: {error}"))
+        })?;
         let builder = Builder {
             host: &self.host,
             logs: logs.path(),
@@ -302,7 +303,7 @@ fn command_line(step: &SetupStep) -> String {
 /// Before all lines about a cause but the first.
 const INDENT: &str = "    ";
 
-/// Stacks that cannot be measured here.
+/// Stacks that a session cannot measure.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct MissingStacks(Vec<MissingStack>);
 
@@ -348,6 +349,15 @@ impl MissingStacks {
         };
         let named = self.0.iter().filter(|one| is_named(&one.target));
         Self(named.cloned().collect())
+    }
+
+    /// A line for each stack: why it cannot be measured, and what would change that.
+    pub(crate) fn reasons(&self) -> Vec<String> {
+        let each = self.0.iter().map(|one| {
+            let Unavailable { reason, remedy } = &one.why;
+            format!("{reason}; to change that: {remedy}")
+        });
+        each.collect()
     }
 
     /// Two lines for each cause: which stacks are unavailable and why, and what would change that.

@@ -1,6 +1,9 @@
 //! The hidden commands: what Deadheat starts of itself.
 
-use std::io::{IsTerminal as _, stdin};
+use std::{
+    fs,
+    io::{IsTerminal as _, stdin},
+};
 
 use deadheat_runner::{
     agent, process,
@@ -13,7 +16,13 @@ use deadheat_shell::{
 
 use crate::args::HiddenArgs;
 
+/// Gives this process its name in lists of processes. Its path, which names no file, gave it another one.
+fn take_name() {
+    let _ = fs::write("/proc/self/comm", "deadheat");
+}
+
 pub(crate) fn supervise() -> Result<Exit, CommandFailure> {
+    take_name();
     process::supervise().map_err(|error| {
         CommandFailure::usage(format!(
             "supervising a child (this command is for Deadheat itself): {error}"
@@ -23,17 +32,19 @@ pub(crate) fn supervise() -> Result<Exit, CommandFailure> {
 }
 
 pub(crate) fn agent() -> Result<Exit, CommandFailure> {
+    take_name();
     if stdin().is_terminal() {
         return Err(CommandFailure::usage(
             "agent: this command is for Deadheat itself; deadheat load --on HOST starts it there",
         ));
     }
-    agent::serve(&invocation::supervision()?)
+    agent::serve(&invocation::supervision())
         .map_err(|error| CommandFailure::no_result(error.to_string()))?;
     Ok(Exit::Fine)
 }
 
 pub(crate) fn upstream(args: &HiddenArgs) -> Result<Exit, CommandFailure> {
+    take_name();
     let options = upstream::ServeOptions::from_args(args.arguments.iter().cloned())
         .map_err(CommandFailure::usage)?;
     match upstream::serve(&options) {
@@ -43,6 +54,7 @@ pub(crate) fn upstream(args: &HiddenArgs) -> Result<Exit, CommandFailure> {
 }
 
 pub(crate) fn null_server(args: &HiddenArgs) -> Result<Exit, CommandFailure> {
+    take_name();
     let options = null::ServeOptions::from_args(args.arguments.iter().cloned())
         .map_err(CommandFailure::usage)?;
     match null::serve(&options) {

@@ -31,8 +31,8 @@ server, the same program in both.
 Throughput decides, or what --decide names. With --rate, each heat also loads both commands or stacks at the same rate
 (equal work), and the report has CPU time per request and the p99 response time there. URLs are loaded at that rate
 alone, and the median and the p99 response time decide; a side that does not keep up with the rate is slower.
-Results are tested only after numbers of heats that are fixed in advance. Together these tests give at most 5 %
-of comparisons a wrong verdict.
+Results are tested only after numbers of heats that are fixed in advance. Together these tests are meant to give at most 5 %
+of comparisons a wrong verdict (5 to 6 % in simulations).
 
 For URLs and commands, the options under Load, Request, Connection and TLS, and Valid answers mean what they mean for
 `deadheat load`, and hold for both sides.
@@ -141,7 +141,7 @@ impl CompareArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Verdict")]
 pub struct VerdictArgs {
-    /// Dead heat: the interval is within this much of 1
+    /// Dead heat: no difference is proven, and any is below this
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = margin)]
     pub(crate) margin: f64,
     /// The deciding quantity
@@ -159,15 +159,14 @@ pub struct VerdictArgs {
     /// It measures until that is proven or excluded.
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub(crate) fail_if_slower: Option<f64>,
-    /// Exit with 1 if B proves to cost more CPU time by this, such as 3%
+    /// Exit with 1 if B is proven to need this much more CPU, such as 3%
     ///
-    /// CPU time per request at equal work, by more than this. Also if B cannot take the rate, and A took it in every
-    /// heat.
+    /// CPU time per request, at equal work. Also if B cannot take the rate, and A took it in every heat.
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub(crate) fail_if_costlier: Option<f64>,
-    /// Exit with 1 unless such a change, or else any, is excluded
+    /// Exit with 1 unless it is excluded that B is slower
     ///
-    /// Such a change is one beyond the bound of --fail-if-slower or --fail-if-costlier.
+    /// With --fail-if-slower or --fail-if-costlier: unless it is excluded that B is beyond that bound.
     #[arg(long)]
     pub(crate) require_decision: bool,
     /// Also load both at this rate (equal work); repeatable; URLs: only at it
@@ -230,7 +229,7 @@ pub struct MeasureArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "URLs and commands")]
 pub(crate) struct ServerArgs {
-    /// Path to request [default: / for commands, the URL's own path for URLs]
+    /// Path to request [default: /, or a URL's own path]
     #[arg(long, value_name = "PATH")]
     pub(crate) path: Option<String>,
     /// Commands speak TLS

@@ -81,12 +81,33 @@ impl Command {
         if !matches!(self.tool, Tool::Wrk | Tool::Wrk2 | Tool::K6 | Tool::Vegeta) {
             load.requests = load.requests.or(number(&["-n", "--requests"]));
         }
+        let has = |flag: &str| words.iter().any(|word| word == flag);
         let rate = match self.tool {
             Tool::Wrk | Tool::Wrk2 => value(&["-R", "--rate"]).and_then(|rate| thousands(&rate)),
+            Tool::Vegeta => value(&["-rate", "--rate"]).and_then(|rate| rate_of_vegeta(&rate)),
+            // Without this option, a request that is late delays the next one.
+            Tool::Oha if has("--latency-correction") => {
+                value(&["-q"]).and_then(|rate| thousands(&rate))
+            }
             _ => None,
         };
-        load.rate = load.rate.or(rate);
+        load.rate = rate.or(load.rate);
         load.is_open |= rate.is_some();
+        let version = value(&["--http-version"]).unwrap_or_default();
+        let is_http2 = match self.tool {
+            Tool::Oha => has("--http2") || version.starts_with(['2', '3']),
+            Tool::Hey => has("-h2"),
+            _ => false,
+        };
+        load.http = load.http.filter(|_| !is_http2);
+        let at_once = match self.tool {
+            Tool::H2load => number(&["-m", "--max-concurrent-streams"]).or(Some(1)),
+            Tool::Oha if is_http2 => number(&["-p"]).or(Some(1)),
+            Tool::Hey if is_http2 => Some(1),
+            _ => None,
+        };
+        let at_once = at_once.and_then(|number| u32::try_from(number).ok());
+        load.pipeline = load.pipeline.or(at_once);
         let closes = words.iter().any(|word| {
             let word = word.to_ascii_lowercase();
             word.ends_with("-disable-keepalive") || word.replace(' ', "") == "connection:close"
@@ -97,7 +118,7 @@ impl Command {
             (false, true) => Some(Reuse::KeepAlive),
             (false, false) => None,
         });
-        words.into_iter().find(|word| word.contains("://"))
+        url(&words).cloned()
     }
 
     fn words(&self) -> Vec<String> {
@@ -203,7 +224,10 @@ impl Command {
             return (is_wrk && report.tool == Tool::Wrk2)
                 .then(|| "it is a wrk command, but wrk2 printed the report".to_owned());
         };
-        let asked = thousands(asked.split('/').next()?)?;
+        let asked = match self.tool {
+            Tool::Vegeta => rate_of_vegeta(&asked)?,
+            _ => thousands(&asked)?,
+        };
         // wrk2 calibrates itself after ten seconds and some milliseconds for each connection.
         let connections = f64::from(report.load.connections.unwrap_or(0));
         let calibrated_after = 10.5 + 0.005 * connections;
@@ -211,7 +235,7 @@ impl Command {
             return Some("it is a wrk2 command, but the report has no calibration".to_owned());
         }
         let found = match self.tool {
-            Tool::Vegeta => report.load.rate?,
+            Tool::Vegeta => report.sent_rate?,
             _ => figures.requests_per_second?,
         };
         (asked > 0.0 && found > 1.1 * asked)
@@ -219,9 +243,15 @@ impl Command {
     }
 }
 
+/// The URL of a command. Other words may have one within them, such as a header.
+fn url(words: &[String]) -> Option<&String> {
+    let is_url = |word: &&String| word.starts_with("http://") || word.starts_with("https://");
+    words.iter().rfind(is_url)
+}
+
 /// How the URL of the report contradicts the command; `None`: they agree.
 fn other_target(words: &[String], report: &ToolReport) -> Option<String> {
-    let asked = words.iter().find(|word| word.contains("://"))?;
+    let asked = url(words)?;
     let found = report.target.as_ref()?;
     let is_pattern = |text: &str| text.contains(['$', '<', '{', '…']);
     let is_other = !is_pattern(asked) && address(asked) != address(found);
@@ -281,6 +311,19 @@ fn value(words: &[String], flags: &[&str]) -> Option<String> {
         })
     };
     flags.iter().find_map(|flag| at(flag))
+}
+
+/// A rate of vegeta, such as `50`, `50/s` or `3000/1m`, per second. 0 is as fast as possible.
+fn rate_of_vegeta(text: &str) -> Option<f64> {
+    let (number, time) = text.split_once('/').unwrap_or((text, "1s"));
+    let is_unit = !time.starts_with(|one: char| one.is_ascii_digit());
+    let time = if is_unit {
+        format!("1{time}")
+    } else {
+        time.to_owned()
+    };
+    let rate = text::decimal(number, 0)? / seconds(&time)?;
+    Some(rate).filter(|rate| *rate > 0.0 && rate.is_finite())
 }
 
 /// A number with wrk's suffixes.

@@ -5,6 +5,7 @@
 
 mod command;
 mod context;
+mod counts;
 mod report;
 mod suites;
 mod tables;
@@ -12,19 +13,22 @@ mod text;
 mod tools;
 mod warn;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use deadheat_model::{
     imported::{ImportedReports, LeftOut, Run, RunFigures, SCHEMA, SourceLine, Tool},
     warning::{Warning, doubt},
 };
 
-pub use self::tables::{DocumentProperties, UNASSIGNED, document, toml};
 use self::{
     command::Command,
     context::{Names, TextContext},
     report::ToolReport,
     text::{Cursor, Line, MAX_LINES},
+};
+pub use self::{
+    counts::{MANY_ERRORS, RequestCounts, error_share},
+    tables::{DocumentProperties, UNASSIGNED, document, toml},
 };
 pub use crate::report::ImportError;
 use crate::{
@@ -125,13 +129,8 @@ fn read_back(bytes: &[u8]) -> Option<ImportedReports> {
 #[derive(Default)]
 struct ImportedRuns(HashMap<String, SameFigures>);
 
-/// Runs of one tool and target with the same figures.
-struct SameFigures {
-    first: usize,
-    /// Whether a run has no label, which matches any label.
-    has_unnamed: bool,
-    labels: HashSet<String>,
-}
+/// Runs of one tool and target with the same figures: the index of each label's run. No label matches any label.
+type SameFigures = HashMap<Option<String>, usize>;
 
 impl ImportedRuns {
     /// Returns the index of the run that this one is a copy of. If it is not a copy, adds it with its own index.
@@ -139,20 +138,17 @@ impl ImportedRuns {
         // In a suite, all tests without an answer have the same figures.
         let test = run.section.as_ref().filter(|_| run.tool.is_suite());
         let key = format!("{:?} {test:?} {:?} {:?}", run.tool, run.target, run.figures);
-        let Some(same) = self.0.get_mut(&key) else {
-            let same = SameFigures {
-                first: index,
-                has_unnamed: run.label.is_none(),
-                labels: run.label.iter().cloned().collect(),
-            };
-            self.0.insert(key, same);
-            return None;
+        let same = self.0.entry(key).or_default();
+        let unnamed: Option<String> = None;
+        let found = match &run.label {
+            Some(_) => same.get(&run.label).or_else(|| same.get(&unnamed)),
+            None => same.values().min(),
         };
-        let is_copy = match &run.label {
-            None => true,
-            Some(label) => same.has_unnamed || !same.labels.insert(label.clone()),
-        };
-        is_copy.then_some(same.first)
+        let found = found.copied();
+        if found.is_none() {
+            same.insert(run.label.clone(), index);
+        }
+        found
     }
 }
 

@@ -13,6 +13,8 @@ pub struct ToolReport {
     pub(crate) figures: RunFigures,
     /// Requests that failed, by the tool's words for the reason.
     pub(crate) failures: Vec<(String, u64)>,
+    /// Requests per second that an open loop sent, which may be fewer than were asked for.
+    pub(crate) sent_rate: Option<f64>,
     /// How often the tool noticed an answer that was slower than its timeout.
     pub(crate) late: u64,
     /// Whether there were requests without an answer that the tool counts with a time of 0.
@@ -34,6 +36,7 @@ impl ToolReport {
             load: Load::default(),
             figures: RunFigures::default(),
             failures: Vec::new(),
+            sent_rate: None,
             late: 0,
             has_zero_times: false,
             lacks_times: false,

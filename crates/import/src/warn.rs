@@ -41,11 +41,14 @@ pub(crate) fn of_run(run: &Run, report: &ToolReport) -> Vec<Warning> {
             count(asked)
         )));
     }
-    // Answers of any kind: whether they were right is another warning.
+    // Answers of any kind: whether they were right is another warning. The last of them ends after the last is sent.
+    let wait = figures.p50_ms.or(figures.mean_ms).unwrap_or(0.0) / 1e3;
+    let seconds = figures.seconds.map(|seconds| seconds - wait);
     let done = complete
-        .zip(figures.seconds)
+        .zip(seconds.filter(|seconds| *seconds > 0.0))
         .map(|(complete, seconds)| complete as f64 / seconds);
-    if let (Some(rate), Some(done)) = (run.load.rate, done.or(figures.requests_per_second))
+    let asked_rate = run.load.rate.or(report.sent_rate);
+    if let (Some(rate), Some(done)) = (asked_rate, done.or(figures.requests_per_second))
         && done < 0.97 * rate
     {
         warnings.push(doubt("rate-not-reached", format!(
@@ -137,11 +140,12 @@ fn errors(run: &Run, report: &ToolReport, warnings: &mut Vec<Warning>) {
     }
     let by_length = report.failures_of("length");
     if run.tool == Tool::Ab && by_length > 0 {
-        warnings.push(doubt("lengths", format!(
+        let text = format!(
             "{} of {} answers were not as long as the first, or never came: harmless only if the content varies.",
             count(by_length),
             count(complete)
-        )));
+        );
+        warnings.push(doubt("lengths", text).with("answers", by_length));
     }
     let others: Vec<String> = report
         .failures
@@ -189,7 +193,7 @@ fn errors(run: &Run, report: &ToolReport, warnings: &mut Vec<Warning>) {
     if !report.shows_statuses {
         warnings.push(doubt(
             "no-statuses",
-            "The report shows no statuses: errors would count as throughput.",
+            "The report does not have the statuses of all answers: errors would count as throughput.",
         ));
     }
 }
@@ -228,14 +232,16 @@ pub(crate) fn of_all(runs: &[Run]) -> Vec<Warning> {
             if fewest == 1 { "One run" } else { "Two runs" }
         )));
     }
+    // A report of k6 does not say whether its loop was closed.
+    let is_closed = |run: &Run| !run.load.is_open && run.tool != Tool::K6;
     if runs
         .iter()
-        .any(|run| !run.load.is_open && run.figures.p99_ms.or(run.figures.max_ms).is_some())
+        .any(|run| is_closed(run) && run.figures.p99_ms.or(run.figures.max_ms).is_some())
     {
         warnings.push(doubt(
             "closed-loop",
-            "In a closed loop a stalled server also delays the next request, and no percentile has that wait \
-             (coordinated omission): do not read them as the waits of users.",
+            "In a closed loop a stalled server also delays the next request. The percentiles lack that wait, and \
+             wrk's only estimate it (coordinated omission): do not read them as the waits of users.",
         ));
     }
     let is_local = |target: &String| {

@@ -220,7 +220,7 @@ impl Session {
         })
     }
 
-    /// Loads for a slice, then stops sending, waits at most as long as the spec's cool-down until nothing is in flight,
+    /// Loads for a slice, then stops sending, waits at most as long as the spec's drain until nothing is in flight,
     /// and holds the connections.
     ///
     /// `on_event` is called on this thread at each instant. In a slice that is interrupted in its guard the counting

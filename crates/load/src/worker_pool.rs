@@ -312,7 +312,7 @@ mod tests {
             closed,
             StopRule::Interrupt,
         );
-        spec.timeouts.cool_down = Duration::ZERO;
+        spec.timeouts.drain = Duration::ZERO;
         spec.cpus = vec![0, 0];
         let plan = Plan::new(&spec).unwrap();
         let stop = AtomicBool::new(false);

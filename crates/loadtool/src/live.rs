@@ -173,7 +173,7 @@ impl Lines {
         let phase = match interval.phase {
             LoadPhase::WarmUp => "warm-up",
             LoadPhase::Measurement => "measurement",
-            LoadPhase::CoolDown => "cool-down",
+            LoadPhase::Drain => "drain",
         };
         // In an open loop, the response time is what users experience.
         let times = if self.open {

@@ -85,7 +85,7 @@ pub(crate) fn spec(
     spec.timeouts = Timeouts {
         connect: args.connection.connect_timeout.unwrap_or(usual.connect),
         request: args.connection.timeout.unwrap_or(usual.request),
-        cool_down: args.end.grace.unwrap_or(usual.cool_down),
+        drain: args.end.grace.unwrap_or(usual.drain),
     };
     spec.content_sample = content_sample;
     spec.seed = args.safety.seed.unwrap_or(random_seed);

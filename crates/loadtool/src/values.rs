@@ -173,7 +173,7 @@ impl FromStr for FixedAddress {
 pub struct StreamArgs {
     /// Answers are streams: record the times of their events
     #[arg(long, value_name = "EVENTS", value_parser = one_of(&[
-        ("sse", StreamEvent::Sse, "Server-sent events; comments are none"),
+        ("sse", StreamEvent::Sse, "Server-sent events; comments do not count"),
         ("lines", StreamEvent::Lines, "Lines that are not empty, as in NDJSON"),
         ("chunks", StreamEvent::Chunks, "Chunks of the chunked coding"),
     ]), hide_short_help = true)]

@@ -46,7 +46,7 @@ pub struct HeatRecord {
     pub rounds: Vec<Vec<SliceRecord>>,
     /// How the heat ended.
     pub end: HeatEnd,
-    /// The host whose loss interrupted the heat, and how it was lost; `None`: no host was lost.
+    /// The host or the service whose loss interrupted the heat, and how it was lost; `None`: nothing was lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
     /// How long it took: of the first load at which these starts are measured, from the first start to the last stop without

@@ -35,6 +35,9 @@ pub struct SessionHeader {
     pub id: String,
     /// Deadheat's version.
     pub deadheat: String,
+    /// The build of Deadheat: the first 12 digits of its program's SHA-256; `None`: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
     /// The commit of the stacks' sources, with `-dirty` if there were changes; `None`: not a checkout.
     pub commit: Option<String>,
     /// SHA-256 of the stacks, workloads and published tables that are embedded in Deadheat; `None`: the stacks of a
@@ -393,6 +396,12 @@ pub enum JournalEntry {
         /// The id of the machine's boot, as in the header.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         boot: Option<String>,
+        /// The build of Deadheat, as in the header.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        build: Option<String>,
+        /// The findings of `deadheat doctor` at that time, as in the header.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        findings: Vec<Warning>,
         /// Whether an interim report is written after each heat from now on.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         live: bool,
@@ -436,7 +445,7 @@ pub enum EndReason {
     Budget,
     /// SIGINT or SIGTERM. The session can be resumed.
     Interrupted,
-    /// A host was lost and could not be reached again. The session can be resumed.
+    /// A host or a service (PostgreSQL, the upstream) was lost and could not be reached again. The session can be resumed.
     Lost,
     /// There was nothing to measure, or nothing left that could be measured.
     Nothing,
@@ -456,6 +465,18 @@ pub struct SessionRecord {
 }
 
 impl SessionRecord {
+    /// The findings of `deadheat doctor` when the session began, then those of each resumption that are not among them.
+    pub fn findings(&self) -> Vec<&Warning> {
+        let mut all: Vec<&Warning> = self.header.findings.iter().collect();
+        for one in self.resumed.iter().flat_map(|one| &one.findings) {
+            let mut known = all.iter();
+            if !known.any(|known| known.id == one.id && known.level == one.level) {
+                all.push(one);
+            }
+        }
+        all
+    }
+
     /// The number of heats that began. Each has a record for every load that was measured in it.
     pub fn begun(&self) -> u32 {
         self.heats.last().map_or(0, |last| last.heat.heat + 1)
@@ -477,7 +498,7 @@ impl SessionRecord {
 }
 
 /// A resumption of a session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Resumption {
     /// When (RFC 3339, UTC).
     pub at: String,
@@ -485,7 +506,50 @@ pub struct Resumption {
     pub rebooted: bool,
     /// The number of heats that had been recorded by then.
     pub heats_before: usize,
+    /// The findings of `deadheat doctor` about the machine at that time, except what was fine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Warning>,
     /// Whether an interim report was written after each heat from then on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub live: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::warning::{doubt, note};
+
+    #[test]
+    fn a_finding_of_a_resumption_is_one_of_the_session_if_it_is_new() {
+        let header = json!({
+            "schema": SCHEMA, "id": "s", "deadheat": "1", "commit": null, "started": "", "arguments": [],
+            "machine": Machine::default(), "targets": [], "postgres": null, "asked": {},
+            "plan": {
+                "seed": 1, "loads": [], "pinning": {"mode": "off", "cpus": [0]}, "alpha": 0.05, "margin": 0.03,
+                "until_decided": true, "budget_seconds": null, "estimate_seconds": 0.0,
+            },
+        });
+        let resumption = |findings| Resumption {
+            at: String::new(),
+            rebooted: false,
+            heats_before: 0,
+            findings,
+            live: false,
+        };
+        let (nice, busy) = (note("nice", "It is nice."), note("busy", "Others work."));
+        let very_busy = doubt("busy", "Others work a lot.");
+        let mut record = SessionRecord {
+            header: serde_json::from_value(header).unwrap(),
+            heats: Vec::new(),
+            resumed: vec![
+                resumption(vec![nice.clone(), busy.clone()]),
+                resumption(vec![busy.clone(), very_busy.clone()]),
+            ],
+            end: None,
+        };
+        record.header.findings = vec![nice.clone()];
+        assert_eq!(record.findings(), [&nice, &busy, &very_busy]);
+    }
 }

@@ -19,7 +19,8 @@ pub enum LoadPhase {
     /// Load that counts.
     Measurement,
     /// Nothing is sent any more. Requests in flight may end.
-    CoolDown,
+    #[serde(rename = "cool-down")]
+    Drain,
 }
 
 /// The results between two instants of a load. Intervals never overlap, and each belongs to one phase.

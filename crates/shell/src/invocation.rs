@@ -4,7 +4,7 @@ use std::{
     env,
     ffi::OsString,
     fs, io,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
         Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
@@ -13,7 +13,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use deadheat_runner::{process::Supervision, secret::without_password};
+use deadheat_runner::{
+    process::{OWN_PROGRAM, Supervision},
+    secret::without_password,
+};
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
     iterator::Signals,
@@ -44,12 +47,9 @@ pub fn arguments() -> Vec<String> {
         .collect()
 }
 
-/// How children are supervised: by this very binary.
-pub fn supervision() -> Result<Supervision, CommandFailure> {
-    let program = env::current_exe().map_err(|error| {
-        CommandFailure::no_result(format!("finding the deadheat binary itself: {error}"))
-    })?;
-    Ok(Supervision::by(program))
+/// How children are supervised: by this very binary, even if its file is replaced while it runs.
+pub fn supervision() -> Supervision {
+    Supervision::by(OWN_PROGRAM)
 }
 
 /// A seed from the standard library's own randomness; it is recorded, so that the order can be repeated.
@@ -57,6 +57,18 @@ pub fn random_seed() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     // Short enough to be typed again.
     RandomState::new().hash_one(std::process::id()) % 1_000_000_000
+}
+
+/// The folder in which Deadheat was started.
+///
+/// # Errors
+/// When it is gone, or may not be seen.
+pub fn current_folder() -> Result<PathBuf, CommandFailure> {
+    env::current_dir().map_err(|error| {
+        CommandFailure::usage(format!(
+            "finding the current folder: {error}; change to one that exists"
+        ))
+    })
 }
 
 /// A path as the user would type it from here.

@@ -93,10 +93,10 @@ impl VerbosityArgs {
 /// Where defaults of options come from.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ConfigArgs {
-    /// Take defaults of options from this file [default: $DEADHEAT_CONFIG, or the figures in the nearest deadheat.toml]
+    /// Take defaults of options from this file [default: $DEADHEAT_CONFIG, or the nearest deadheat.toml]
     ///
-    /// A deadheat.toml that is found in this folder or above sets figures only. One that you name may also choose
-    /// programs, hosts, files and requests.
+    /// A deadheat.toml that is found in this folder or above may not choose programs, hosts, files or requests. One that you
+    /// name may.
     #[arg(
         long,
         value_name = "FILE",

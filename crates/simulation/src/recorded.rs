@@ -298,6 +298,7 @@ impl Recorded {
             schema: SCHEMA,
             id: "2026-11-23-simulated".to_owned(),
             deadheat: "0.1.0".to_owned(),
+            build: None,
             commit: None,
             embedded: None,
             started: "2026-11-23T12:00:00Z".to_owned(),

@@ -35,7 +35,7 @@ pub(super) fn table(sessions: &[PathBuf]) -> Result<String, String> {
         .iter()
         .map(|folder| record(folder))
         .collect::<Result<_, _>>()?;
-    let mut table = "| by | B is slower or costs more | the opposite | open or a dead heat | median of heats | of minutes | median B ÷ A | median ± \
+    let mut table = "| by | B is slower or costs more | the opposite | undecided or a dead heat | median of heats | of minutes | median B ÷ A | median ± \
                      after all heats |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
         .to_owned();
     for (decide, name) in BY {

@@ -112,6 +112,9 @@ fn page_file() -> PathBuf {
     root().join("docs/evidence/README.md")
 }
 
+/// A session in which twelve stacks started in an order that was drawn for each heat.
+const DRAWN: &str = "2026-11-29";
+
 /// A session in which the first rounds of all stacks counted, but for one.
 const LED_IN_BY_ONE: &str = "2026-11-29-services";
 
@@ -144,19 +147,16 @@ fn wrapped(text: &str) -> String {
 /// The page, from the records that there are.
 fn page(rows: &[Row], deadheat: &std::path::Path) -> Result<String, String> {
     let mut page = HEAD.to_owned();
-    if let Some(session) = results::newest() {
-        page += &format!(
-            "\n## start-order\n\n{}\n\n{}\nFrom the records of [{name}](../results/{name}.md), a session in which the order \
-             was drawn for each heat.\n",
-            wrapped(
-                "Of servers that start one after another, later ones are a little faster, for as long as they live. Why is not \
-                 known. So each heat draws another order of starts: what is left is noise, and no advantage of the same \
-                 stack each time."
-            ),
-            starts::table(&session)?,
-            name = session.file_name().unwrap_or_default().display(),
-        );
-    }
+    page += &format!(
+        "\n## start-order\n\n{}\n\n{}\nFrom the records of [{DRAWN}](../results/{DRAWN}.md), a session in which the order \
+         was drawn for each heat.\n",
+        wrapped(
+            "Of servers that start one after another, later ones are a little faster, for as long as they live. Why is not \
+             known. So each heat draws another order of starts: what is left is noise, and no advantage of the same \
+             stack each time."
+        ),
+        starts::table(&results::folder().join(DRAWN))?,
+    );
     page += &format!(
         "\n## lead-in\n\n{}\n\n{}\nFrom the records of [{LED_IN_BY_ONE}](../results/{LED_IN_BY_ONE}.md), where one round led in\n\
          all stacks, and warm-ups had no rests.\n",

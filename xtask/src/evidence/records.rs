@@ -223,7 +223,13 @@ impl Judged {
         let number = |pointer: &str| ratio.pointer(pointer).and_then(Value::as_f64);
         let whole = || {
             Some(Self {
-                verdict: ratio["verdict"].as_str()?.replace('-', " "),
+                verdict: match ratio["verdict"].as_str()? {
+                    "better" => "faster",
+                    "worse" => "slower",
+                    "dead-heat" => "dead heat",
+                    _ => "undecided",
+                }
+                .to_owned(),
                 heats: ratio["heats_a"].as_u64()?,
                 ratio: number("/ratio")?,
                 low: number("/interval/low")?,

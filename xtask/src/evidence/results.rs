@@ -11,8 +11,12 @@ use crate::project::root;
 /// The reports of a session that are kept beside its records: what the name ends with, and the format.
 const REPORTS: [(&str, &str); 2] = [("md", "markdown"), ("html", "html")];
 
-/// The picture in README.
+/// The picture in README, and the session that it is of.
 const CARD: &str = "docs/card.png";
+const OF_CARD: &str = "2026-11-30-plaintext";
+
+/// The session of the table in README.
+const OF_TABLE: &str = "2026-11-30-users";
 
 /// Takes a session's records into docs/results, in a folder that is named by the day in the session's name, and a word.
 pub(super) fn bring(session: &Path, word: Option<&str>) -> Result<(), String> {
@@ -26,17 +30,14 @@ pub(super) fn bring(session: &Path, word: Option<&str>) -> Result<(), String> {
     keep(session, &into).map_err(|error| format!("{}: {error}", session.display()))
 }
 
-/// Makes the reports of all sessions anew, and README's picture and table from the newest one's records.
+/// Makes the reports of all sessions anew, and README's picture and table.
 pub(super) fn write(deadheat: &Path) -> Result<(), String> {
     for (file, content) in made(deadheat)? {
         fs::write(&file, content).map_err(|error| format!("{}: {error}", file.display()))?;
     }
-    let Some(newest) = newest() else {
-        return Ok(());
-    };
     // Not checked: how a picture is compressed may change with a library.
     let card = root().join(CARD);
-    fs::write(&card, report(deadheat, &newest, "card")?)
+    fs::write(&card, report(deadheat, &folder().join(OF_CARD), "card")?)
         .map_err(|error| format!("{}: {error}", card.display()))
 }
 
@@ -65,28 +66,17 @@ fn made(deadheat: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
             ));
         }
     }
-    if let Some(newest) = newest() {
-        let readme = root().join("README.md");
-        let text = fs::read_to_string(&readme)
-            .map_err(|error| format!("{}: {error}", readme.display()))?;
-        let table = report(deadheat, &newest, "text")?;
-        let table = String::from_utf8_lossy(&table);
-        made.push((readme, with_table(&text, table.trim_end())?.into_bytes()));
-    }
+    let readme = root().join("README.md");
+    let text =
+        fs::read_to_string(&readme).map_err(|error| format!("{}: {error}", readme.display()))?;
+    let table = report(deadheat, &folder().join(OF_TABLE), "text")?;
+    let table = String::from_utf8_lossy(&table);
+    made.push((readme, with_table(&text, table.trim_end())?.into_bytes()));
     Ok(made)
 }
 
 pub(super) fn folder() -> PathBuf {
     root().join("docs/results")
-}
-
-/// The newest session of docs/results that is named by a day alone: one of the series that README shows.
-pub(super) fn newest() -> Option<PathBuf> {
-    let of_series = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default();
-        name.len() == "2026-01-01".len()
-    };
-    sessions().into_iter().rfind(of_series)
 }
 
 /// The folders with records, the oldest first.
@@ -100,8 +90,7 @@ fn sessions() -> Vec<PathBuf> {
     sessions
 }
 
-const BEGIN: &str =
-    "<!-- The newest session of docs/results. Made from its records. -->\n```text\n";
+const BEGIN: &str = "<!-- Made from the records of a session. -->\n```text\n";
 const END: &str = "\n```\n";
 
 /// README with the table in its place.

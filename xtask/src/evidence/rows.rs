@@ -67,12 +67,13 @@ const OF_STACKS: [(&str, &str, &str); 3] = [
     (
         "slices",
         "What it costs a server to be loaded in slices of 100 ms, with 400 ms between them in which it is frozen, compared with an \
-         uninterrupted load of the same process. Six pairs know it to some 10 %.",
+         uninterrupted load of the same process. With six pairs, that is known to ±5 to ±18 %.",
         "--contrast slices --pairs 6",
     ),
     (
         "freezing",
-        "Whether figures change if a server is frozen between its slices instead of idle. Six pairs know it to some 10 %.",
+        "Whether figures change if a server is frozen between its slices instead of idle. With six pairs, that is known to ±8 to \
+         ±13 %.",
         "--contrast freezing --pairs 6",
     ),
     (
@@ -118,8 +119,8 @@ pub(super) fn rows() -> Vec<Row> {
         rows.push(Row {
             name: format!("pause-{pause}ms-every-{every}s"),
             claim: format!(
-                "A server that stands still for {pause} ms after each {every} s of work loses the same share of its time in \
-                 slices as in an uninterrupted load of the same process. What its answers take without pauses, the server \
+                "How much of its time a server loses that stands still for {pause} ms after each {every} s of work: in slices, \
+                 and in an uninterrupted load of the same process. What its answers take without pauses, the server \
                  counts itself; what is left apart from the pauses is its time between two batches of requests."
             ),
             experiment: Experiment::Slices {

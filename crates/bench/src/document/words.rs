@@ -10,7 +10,7 @@ use deadheat_model::{
 };
 use deadheat_stats::{
     heats::{self, Group, Rank},
-    interval::Interval,
+    interval::{Interval, median},
     standings::{AbsentBecause, Agreement, Bound, Measure, MeasuredRatio, MeasuredSide, RowSides},
 };
 
@@ -75,11 +75,22 @@ pub fn at_rates(view: &StandingsView) -> Option<String> {
         } else {
             ""
         };
+        let known = p99_half_width(view).map_or_else(String::new, |width| {
+            format!(", known to {}", half_width(Some(width)))
+        });
         format!(
-            "CPU/req, p99: at the same rate for all, {}; p99 from when a request is due{others}.",
+            "CPU/req, p99: at the same rate for all, {}; p99 from when a request is due{known}{others}.",
             list(&rates)
         )
     })
+}
+
+/// How uncertain the ratio of a p99 of equal work to the best is: half its interval's width on the logarithm, the median of
+/// all stacks. `None` without an interval.
+fn p99_half_width(view: &StandingsView) -> Option<f64> {
+    let of_rates = view.loads.iter().filter(|load| !load.leads());
+    let rows = of_rates.flat_map(LoadView::rows);
+    median(rows.filter_map(|row| row.half_width))
 }
 
 /// Whether a row is proven to be behind the best by less than its ±.
@@ -234,11 +245,6 @@ pub fn rank(rank: Option<Rank>) -> String {
     }
 }
 
-/// The spread of a stack's starts ("2.1 %"), or a dash.
-pub fn spread(spread: Option<f64>) -> String {
-    spread.map_or_else(|| NONE.to_owned(), percent)
-}
-
 /// A half width ("±4.2 %"), or a dash.
 pub fn half_width(width: Option<f64>) -> String {
     signed("±", width)
@@ -291,7 +297,7 @@ pub const fn state(state: State) -> &'static str {
         State::Ended(EndReason::Finished) => "all planned heats were run",
         State::Ended(EndReason::Budget) => "the time budget was used up",
         State::Ended(EndReason::Interrupted) => "interrupted",
-        State::Ended(EndReason::Lost) => "ended when a host was lost",
+        State::Ended(EndReason::Lost) => "ended when a host or a service was lost",
         State::Ended(EndReason::Nothing) => "nothing could be measured",
     }
 }

@@ -75,6 +75,7 @@ pub(crate) fn run(
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Exit, CommandFailure> {
     let mut options = profile.clone().options(args, catalogue)?;
+    leave_out(&mut options, &args.selection.stack)?;
     let mut steer = RankingSteering::new(&options);
     other_hosts::check(&args.other_hosts, &heats::draft(&options, &steer))?;
     if args.setup && !args.heat.dry_run {
@@ -166,6 +167,33 @@ impl Listeners {
         }
         outcome
     }
+}
+
+/// Leaves out the stacks that offer none of the loads, and says so. Nothing is wrong with them.
+///
+/// # Errors
+/// If one of them is among these `names`, or if no other stack would be left.
+fn leave_out(options: &mut SessionOptions, names: &[String]) -> Result<(), CommandFailure> {
+    let without = MissingStacks::new(session::without_loads(options));
+    if without.is_empty() {
+        return Ok(());
+    }
+    let targets = without.targets();
+    let refused = if targets.len() == options.targets.len() {
+        without.clone()
+    } else {
+        without.named(names)
+    };
+    if !refused.is_empty() {
+        return Err(CommandFailure::usage(refused.reasons().join("\n")));
+    }
+    options.targets.retain(|one| !without.has(&one.target));
+    let left_out: Vec<String> = targets.iter().map(ToString::to_string).collect();
+    output::note(&format!(
+        "skipped (not made for these loads): {}",
+        left_out.join(", ")
+    ));
+    Ok(())
 }
 
 /// Looks which of the stacks cannot be measured here.
@@ -261,7 +289,7 @@ fn without(options: &SessionOptions, missing: &MissingStacks) -> SessionOptions 
 /// Continues a session that was interrupted or killed.
 pub(crate) fn resume(
     session: Resumable,
-    options: &SessionOptions,
+    mut options: SessionOptions,
     args: &RunArgs,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Exit, CommandFailure> {
@@ -272,24 +300,18 @@ pub(crate) fn resume(
         many => format!("{many} heats are recorded"),
     };
     output::note(&format!("Resuming {}: {recorded}", shown(&folder)));
+    // As before a session begins. Its file system is that of its folder.
+    options.results.clone_from(&folder);
+    options.findings = doctor::before_a_run(&options);
     let mut listeners = Listeners {
         progress: HeatProgress::new(Some(session.record())),
         live: args.live.then(|| Live::resuming(&folder)),
     };
-    let mut steer = RankingSteering::new(options);
+    let mut steer = RankingSteering::new(&options);
     let mut on_event = |event: &Event| listeners.on(event);
-    let outcome = heats::resume(session, options, &mut steer, &mut on_event, interrupted);
+    let outcome = heats::resume(session, &options, &mut steer, &mut on_event, interrupted);
     listeners.end(outcome).map_err(CommandFailure::resuming)?;
     show_outcome(&folder, args, files)
-}
-
-/// Writes and shows the report of a session that is complete.
-pub(crate) fn show_complete(
-    folder: &Path,
-    args: &RunArgs,
-    files: Files,
-) -> Result<Exit, CommandFailure> {
-    show_outcome(folder, args, files)
 }
 
 /// The number of balanced sets of orders for a heat; after them, the first comes again.
@@ -357,7 +379,11 @@ fn objections(plan: &Plan, commit: Option<&str>, are_embedded: bool) -> Vec<Stri
 }
 
 /// Writes the report of a session that has ended into its folder, and shows it.
-fn show_outcome(folder: &Path, args: &RunArgs, files: Files) -> Result<Exit, CommandFailure> {
+pub(crate) fn show_outcome(
+    folder: &Path,
+    args: &RunArgs,
+    files: Files,
+) -> Result<Exit, CommandFailure> {
     let record = read_session(folder).map_err(CommandFailure::no_result)?;
     let rendered = ReportTexts::new(&record, folder, output::screen())?;
     rendered.write_beside(folder)?;
@@ -395,7 +421,7 @@ pub(crate) fn place(folder: &Path) {
 }
 
 /// A folder as the user would type it.
-fn typed(folder: &Path) -> String {
+pub fn typed(folder: &Path) -> String {
     let shown = shown(folder);
     shlex::try_quote(&shown).map_or_else(|_| shown.clone(), Into::into)
 }

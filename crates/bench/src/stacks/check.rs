@@ -33,7 +33,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, CommandFailure> {
         globs => manifest::select_targets(&catalogue, globs)
             .map_err(|error| CommandFailure::usage(format!("--may-lack: {error}")))?,
     };
-    let supervision = supervision()?;
+    let supervision = supervision();
     let folder = TempFolder::create("deadheat-check-", &supervision).map_err(|error| {
         CommandFailure::no_result(format!("making a temporary folder: {error}"))
     })?;

@@ -33,7 +33,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<Exit, CommandFailure> {
     let wanted =
         manifest::select_targets(&catalogue, &args.stacks).map_err(CommandFailure::usage)?;
     let interrupted = invocation::on_signals().map_err(CommandFailure::no_result)?;
-    let host = Host::here(supervision()?, &interrupted);
+    let host = Host::here(supervision(), &interrupted);
     let pinning = session::share_out(PinningMode::Apart);
     let stacks: Vec<&Stack> = catalogue
         .stacks

@@ -121,6 +121,43 @@ describe("the site", { timeout: 4 * BOUND_MS }, () => {
     assert.equal(first.includes("faster"), swapped.includes("slower"), `${first} ${swapped}`);
   });
 
+  test("a change is one since the session before on the same kind of machine, and says if the machine changed", async () => {
+    const { page } = await open("timeline.html#stack=stack-0&load=plaintext:c50");
+    assert.match(await answer(page), /the latest slower on 2026-03-07/);
+    const details = await page.locator("#details").innerText();
+    assert.match(details, /Before you decide: The null server.* in the session of 2026-03-07 10:00 as in the session of 2026-03-03 10:00/);
+  });
+
+  test("the link to the answer keeps the address", async () => {
+    const { page } = await open("index.html#session=usual&sort=cost");
+    const hash = await page.evaluate(() => location.hash);
+    await page.locator(".skip").focus();
+    await page.keyboard.press("Enter");
+    const after = await page.evaluate(() => [document.activeElement.id, location.hash]);
+    assert.deepEqual(after, ["main", hash]);
+  });
+
+  test("a weight of zero removes the workload", async () => {
+    const { page } = await open("index.html#session=usual&loads=plaintext:c50,users:c50*2");
+    const box = page.locator('[name="use-users:c50"]');
+    assert.ok(await box.isChecked());
+    await page.locator('[name="weight-users:c50"]').fill("0");
+    await page.keyboard.press("Tab");
+    await page.waitForFunction(() => !document.querySelector('[name="use-users:c50"]').checked);
+    assert.doesNotMatch(await page.evaluate(() => location.hash), /users/);
+  });
+
+  test("what is proven at each workload is proven for all", async () => {
+    const { page } = await open("index.html#session=usual");
+    // A later step proved each: the interval of the step before holds 1.
+    const verdict = await page.evaluate(() => {
+      const found = { log: 0.05, below: 0.1, above: 0.1, verdict: "F", heats: 9 };
+      const parts = ["a", "b"].map((starts) => ({ found, weight: 1, starts }));
+      return combined(parts, { margin: 0.03, least_heats: 8 }).verdict;
+    });
+    assert.equal(verdict, "F");
+  });
+
   test("one session against an older one says how much changed, and which versions", async () => {
     const { page } = await open("compare.html#sa=usual&sb=usual-again");
     assert.match(await answer(page), /0 faster, 0 slower/);

@@ -339,6 +339,27 @@ fn what_reads_the_reports_of_the_tools_reads_these() {
     }
 }
 
+#[test]
+fn rates_of_hey_and_oha_count_requests_without_an_answer() {
+    let root = Root::with(&[]);
+    let server = OracleServer::start(|turn: &Turn<'_>| match turn.index % 4 {
+        3 => vec![Action::Reset],
+        _ => unhurried(hello()),
+    })
+    .unwrap();
+    let url = format!("http://{}/hello", server.address());
+    for words in [&["hey"][..], &["oha"], &["oha", "-j"]] {
+        let ended = run(&root, &[words, &["-n", "40", "-c", "4", &url]].concat()).exits(0);
+        root.write("report.txt", &ended.stdout);
+        let read = root.deadheat("import report.txt --json").exits(0);
+        let json: serde_json::Value = serde_json::from_str(&read.stdout).expect("JSON");
+        let figures = &json["runs"][0]["figures"];
+        let count = |name: &str| figures[name].as_u64().unwrap_or(0);
+        assert!(count("failed") > 0, "{ended}\n{read}");
+        assert_eq!(count("complete") + count("failed"), 40, "{ended}\n{read}");
+    }
+}
+
 /// A report's lines without what differs from run to run: numbers, their units, and bars.
 fn shapes(text: &str) -> BTreeSet<String> {
     const UNITS: [&str; 10] = ["us", "ms", "s", "sec", "k", "B", "KB", "KiB", "MB", "MiB"];

@@ -41,13 +41,13 @@ mod users;
 
 /// The stack that is copied, and its default variant.
 const STACK: &str = "go-nethttp";
-const TARGET: &str = "go-nethttp:all-cpus";
+pub(crate) const TARGET: &str = "go-nethttp:all-cpus";
 /// An argument of its build, and one that is linked sooner, without symbols.
 const LINKED: &str = r#""-trimpath""#;
 const LINKED_SOON: &str = r#""-trimpath", "-ldflags=-s -w""#;
 
 /// A text in a file of the stack, and what it becomes.
-type Patch = (&'static str, &'static str, &'static str);
+pub(crate) type Patch = (&'static str, &'static str, &'static str);
 
 /// Patches of the stack, and what a check for a workload must find then.
 #[derive(Debug, PartialEq, Eq)]
@@ -232,7 +232,7 @@ fn workloads() -> Vec<String> {
 }
 
 /// A root folder with the project's workloads and a copy of the stack with these patches.
-fn copy_with(patches: &[Patch]) -> Root {
+pub(crate) fn copy_with(patches: &[Patch]) -> Root {
     let root = Root::with(&[]);
     workloads().iter().for_each(|id| root.copy_workload(id));
     let stack = project().join("stacks").join(STACK);
@@ -283,7 +283,7 @@ fn patched(file: &str, mut text: String, patches: &[Patch]) -> String {
 }
 
 /// What a check of the stack found; `None` where its toolchain is not here.
-fn unless_unavailable(ended: Ended) -> Option<Ended> {
+pub(crate) fn unless_unavailable(ended: Ended) -> Option<Ended> {
     let said = ended
         .stdout
         .strip_prefix(&format!("{TARGET}: unavailable: "));

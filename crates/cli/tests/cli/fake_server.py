@@ -120,7 +120,10 @@ class Server:
         if route == (b"POST", b"/json"):
             return self.greet(request)
         if request.method == b"DELETE":
-            return None if fault == "hangs-on-delete" else answer(405)
+            if fault == "hangs-on-delete":
+                event("hangs")
+                return None
+            return answer(405)
         return answer(200 if fault == "finds-everything" else 404)
 
     def greet(self, request):

@@ -1,5 +1,7 @@
 //! Ctrl-C: once for an orderly end, twice for an end at once. Nothing is left behind in either case.
 
+use std::time::{Duration, Instant};
+
 use deadheat_model::heats::EndReason;
 use deadheat_shell::invocation::ignores_hangups;
 use rustix::process::Signal;
@@ -69,6 +71,20 @@ fn while_a_server_starts() {
     root.wait_for("started", 1);
     running.signal(Signal::INT);
     running.wait().exits(130).says(&["interrupted"]);
+    assert!(root.session().record.heats.is_empty());
+}
+
+#[test]
+fn while_an_answer_is_awaited() {
+    let root = Root::with(&[Fake::faulty("fake-mute", "hangs-on-delete")]);
+    let running = root.start_run("");
+    root.wait_for("hangs", 1);
+    let asked = Instant::now();
+    running.signal(Signal::INT);
+    running.wait().exits(130).says(&["interrupted"]);
+    // Without an interrupt, it is awaited for ten seconds.
+    let took = asked.elapsed();
+    assert!(took < Duration::from_secs(8), "{took:?}");
     assert!(root.session().record.heats.is_empty());
 }
 

@@ -3,7 +3,7 @@
 use deadheat_model::session::{Phase, TargetState};
 use serde_json::{Value, json};
 
-use crate::support::{Fake, Root, flat};
+use crate::support::{Fake, Root, flat, root::PLAINTEXT};
 
 const ABSENT: &str = r#"
 [[toolchain]]
@@ -103,6 +103,42 @@ fn a_stack_that_was_named_and_is_unavailable_ends_the_run_before_anything_is_bui
             "Nothing was built: a comparison needs both",
         ]);
     assert!(!root.path().join("stacks/fake-good/built").exists());
+}
+
+#[test]
+fn a_stack_without_any_of_the_loads_is_left_out_and_naming_it_is_an_error() {
+    let root = Root::with(&[
+        Fake::good("fake-good"),
+        Fake::good("fake-other").claiming(&["other"]).with(ABSENT),
+    ]);
+    root.write(
+        "workloads/other.toml",
+        &PLAINTEXT.replace("id = \"plaintext\"", "id = \"other\""),
+    );
+    let left_out = "skipped (not made for these loads): fake-other";
+    for options in ["", "--stack fake-*", "--stack fake-* --json"] {
+        let dry = root
+            .deadheat(&format!("run --dry-run --workload plaintext {options}"))
+            .exits(0)
+            .tells(&[left_out]);
+        let said = format!("{}{}", dry.stdout, dry.stderr);
+        assert!(!said.contains("UNAVAILABLE"), "{dry}");
+    }
+    let refused = [
+        "fake-other answers none of the workloads asked for",
+        "to change that: --workload other",
+    ];
+    for stacks in ["--stack fake-other", "--stack fake-good --stack fake-other"] {
+        root.run(&format!("--workload plaintext {stacks}"))
+            .exits(2)
+            .has_no_data()
+            .tells(&refused);
+    }
+    assert_eq!(root.sessions().len(), 0);
+    root.run("--workload plaintext").exits(0).tells(&[left_out]);
+    let header = root.session().record.header;
+    assert_eq!(header.targets.len(), 1, "{:?}", header.targets);
+    assert_eq!(header.asked.targets.len(), 1, "{:?}", header.asked);
 }
 
 #[test]

@@ -30,7 +30,7 @@ const NOT_RUN: [(&str, &str); 5] = [
         "nothing is published there yet",
     ),
     (
-        "deadheat bisect v1.4 HEAD -- ./server --port '$PORT'",
+        "deadheat bisect v1.4 HEAD --build 'make server' -- ./server --port '$PORT'",
         "the revisions and the server are the reader's",
     ),
 ];

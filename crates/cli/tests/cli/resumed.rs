@@ -71,6 +71,8 @@ fn an_interrupted_session_goes_on_as_often_as_it_takes() {
     assert_eq!(record.heats[..before.heats.len()], before.heats);
     assert_eq!(record.resumed.len(), 2);
     assert!(record.resumed.iter().all(|one| !one.rebooted));
+    // As of the machine when a session begins.
+    assert!(record.resumed.iter().all(|one| !one.findings.is_empty()));
     assert_eq!(record.resumed[0].heats_before, before.heats.len());
     session.assert_shown(&root, &["The session was resumed 2 times."]);
     // Nothing is left, and that is no failure.
@@ -161,18 +163,24 @@ fn what_has_changed_is_refused_with_all_reasons() {
     change(&folder, |header| {
         header["machine"]["kernel"] = json!("6.0-other");
         header["deadheat"] = json!("0.0.1");
+        header["build"] = json!("0123456789ab");
         header["targets"][1]["versions"] = json!([{"name": "python3", "version": "2.7"}]);
     });
     resume(&root, "").exits(2).has_no_data().tells(&[
         "these have changed since it began:",
         "kernel: it was 6.0-other, and is ",
         "Deadheat: it was 0.0.1, and is ",
+        "Deadheat's program: it was built as 0123456789ab, and is ",
         "plaintext: definition: it was ",
         "fake-one: sources: it was ",
     ]);
     assert_eq!(root.told("started").len(), started, "nothing was started");
-    // The same with everything restored goes on, and comments are no change.
+    // The same with everything restored goes on, and comments are no change; nor is a build that was not recorded.
     fs::write(folder.join(HEADER_FILE), header).expect("restoring the header");
+    change(&folder, |header| {
+        let build = header.as_object_mut().and_then(|all| all.remove("build"));
+        assert!(build.is_some(), "{header}");
+    });
     fs::remove_file(root.path().join("stacks/fake-one/new.py")).expect("restoring the sources");
     root.write(
         "workloads/plaintext.toml",

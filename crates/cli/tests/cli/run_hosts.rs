@@ -156,7 +156,7 @@ fn a_host_that_stays_away_ends_the_session_which_can_go_on_later() {
     running
         .wait()
         .exits(0)
-        .says(&["A host was lost and could not be reached again"])
+        .says(&["A host or a service was lost and could not be reached again"])
         .tells(&["host b: ", "no route to it"]);
     let session = root.session();
     assert_eq!(session.record.end, Some(EndReason::Lost));

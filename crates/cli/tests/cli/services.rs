@@ -1,11 +1,15 @@
-//! PostgreSQL that cannot be had: its workload fails with the reason, the others are measured.
+//! PostgreSQL that cannot be had: its workload fails with the reason, the others are measured. PostgreSQL that is lost: no
+//! stack has failed.
 
 use std::{env, fs, os::unix::fs::PermissionsExt, path::PathBuf, time::Duration};
 
-use deadheat_model::session::Phase;
+use deadheat_model::{heats::EndReason, session::Phase};
 use rustix::process::Signal;
 
-use crate::support::{Ended, Fake, Recorded, Root, Running, eventually, running};
+use crate::{
+    conformance::{TARGET, copy_with, unless_unavailable},
+    support::{Ended, Fake, Recorded, Root, Running, eventually, processes, running},
+};
 
 /// What the supervisors may take to end everything on a busy machine.
 const BOUND: Duration = Duration::from_secs(15);
@@ -142,4 +146,37 @@ fn the_server_of_initdb_ends_in_order_and_with_its_files_when_deadheat_is_killed
         "the server was killed, or its files were deleted"
     );
     assert_eq!(root.temporary(), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_server_that_is_killed_is_no_failure_of_a_stack_and_the_session_can_be_resumed() {
+    let root = copy_with(&[]);
+    let check = format!("stacks check {TARGET} --workload users");
+    let Some(checked) = unless_unavailable(root.deadheat(&check)) else {
+        return;
+    };
+    checked.exits(0);
+    let options = "--workload users:c100 --heats 3 --postgres installed";
+    let running = root.start_run(&format!("--stack {TARGET} {options}"));
+    root.wait_for_lines(1);
+    let processes = processes::tree(running.pid());
+    let is_server = |command: &&String| command.contains("/postgres -D ");
+    let server = processes.iter().find(|(_, command)| is_server(command));
+    let (server, _) = server.unwrap_or_else(|| panic!("no PostgreSQL in {processes:#?}"));
+    processes::signal(*server, Signal::KILL);
+    running.wait().exits(0).says(&[
+        "1 heat counts for nothing, because a host or a service was lost: PostgreSQL",
+        "SIGKILL",
+    ]);
+    let session = root.session();
+    assert_eq!(session.record.end, Some(EndReason::Lost));
+    for heat in session.record.complete_heats(0) {
+        let mut failures = heat.members.iter().filter_map(|one| one.failure.as_ref());
+        assert_eq!(failures.next(), None);
+    }
+    let resume = format!("run --resume {}", session.folder.display());
+    root.deadheat(&resume).exits(0);
+    let record = root.session().record;
+    assert_eq!(record.end, Some(EndReason::Finished));
+    assert_eq!(record.complete_heats(0).count(), 3);
 }

@@ -1,10 +1,11 @@
 //! What a session keeps when all is well, beside what `heats` asks.
 
-use std::{fs, time::Duration};
+use std::{fs, process::Command, time::Duration};
 
+use deadheat_model::heat::Role;
 use serde_json::Value;
 
-use crate::support::{Fake, Root, root::MANY_ROUNDS};
+use crate::support::{Fake, Root, Running, root::MANY_ROUNDS, running};
 
 fn two_stacks() -> Root {
     Root::with(&[Fake::good("fake-one"), Fake::good("fake-two")])
@@ -43,6 +44,36 @@ fn every_heat_has_processes_of_its_own_and_each_is_asked_to_end() {
     started.dedup();
     assert_eq!(started.len(), 3, "each is another process");
     assert_eq!(root.told("sigterm").len(), 3);
+}
+
+#[test]
+fn a_session_ends_with_the_program_that_began_it_if_its_file_is_replaced() {
+    let root = Root::with(&[Fake::good("fake-one")]);
+    let program = root.path().join("deadheat");
+    // By a process of its own: one that another test starts at this moment would hold the file open for writing.
+    let mut copy = Command::new("cp");
+    copy.arg(env!("CARGO_BIN_EXE_deadheat")).arg(&program);
+    assert!(copy.status().expect("running cp").success());
+    let args = "run --heats 4 --whole-budget --heat-time 300ms --slice 40ms --guard 5ms --warm-up 50ms --seed 1 --rate none \
+                --pinning off";
+    let command = running::command_of(&program, root.path(), args);
+    let running = Running::start_command(root.path(), command, args);
+    root.wait_for_lines(1);
+    root.write_program("deadheat", "exit 1");
+    running.wait().exits(0);
+    let session = root.session();
+    assert_eq!(session.record.complete(), 4);
+    let members = session
+        .record
+        .heats
+        .iter()
+        .flat_map(|one| &one.heat.members);
+    for member in members.clone() {
+        assert!(member.failure.is_none(), "{:?}", member.failure);
+    }
+    let mut null_servers = members.filter(|member| member.role == Role::Ceiling);
+    let null_server = null_servers.next().expect("a heat with the null server");
+    assert_eq!(null_server.command[0], "deadheat");
 }
 
 #[test]

@@ -6,7 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use serde_json::Value;
+use deadheat_model::{
+    heats::EndReason,
+    session::{Phase, StackFailure, WorkloadFailure},
+    stack::StackRole,
+};
+use serde_json::{Value, json as value};
 
 use crate::support::{
     Root,
@@ -92,7 +97,7 @@ fn verdicts_and_intervals_are_those_of_the_report() {
             "{pair}"
         );
         let number = |value: &Value| value.as_f64().unwrap();
-        let units = |value: &Value| number(value) / 1e5;
+        let units = |value: &Value| number(value) / 1e7;
         let log = units(&own["log"][0]) - units(&own["log"][1]);
         assert!(
             (log.exp() - number(&pair["ratio"])).abs() < 1e-4,
@@ -151,6 +156,109 @@ fn steps_of_a_timeline_are_those_of_a_comparison() {
     ] {
         assert!(feed.contains(part), "{part}: {feed}");
     }
+}
+
+#[test]
+fn a_session_is_compared_with_the_one_before_on_its_kind_of_machine() {
+    let root = Root::with(&[]);
+    for (id, started, cpu, bytes, share) in [
+        ("first", "2026-03-01T10:00:00Z", "A", 16_650_000_000, 1.0),
+        ("other", "2026-03-02T10:00:00Z", "B", 16_650_000_000, 1.0),
+        // The kernel kept a little more of the memory. The null server is as much faster as the faster stack.
+        ("third", "2026-03-03T10:00:00Z", "A", 16_640_000_000, 2.0),
+    ] {
+        let mut record = simulated(id, share, 0.01);
+        record.header.started = started.to_owned();
+        record.header.machine.cpu_model = cpu.to_owned();
+        record.header.machine.memory_bytes = bytes;
+        write(&root, &record);
+    }
+    root.deadheat("site results -o site").exits(0);
+    let axum = json(&root, "site/data/stacks/rust-axum.json");
+    let point = &axum["series"][0]["points"][2];
+    assert_eq!(point["step"]["since"], 0, "{point}");
+    assert_eq!(point["step"]["verdict"], "faster", "{point}");
+    assert_eq!(point["changes"], value!([]));
+    // A warning about the load names the sessions, and is where the change is.
+    let warning = point["step"]["warnings"][0].as_str().unwrap();
+    for part in [
+        "The null server",
+        "in the session of 2026-03-03 10:00 as in the session of 2026-03-01 10:00 at plaintext",
+    ] {
+        assert!(warning.contains(part), "{part}: {warning}");
+    }
+    for page in ["feed.atom", "stacks/rust-axum.html"] {
+        let text = read(&root, &format!("site/{page}"));
+        assert!(text.contains("The null server"), "{page}: {text}");
+    }
+}
+
+#[test]
+fn a_stack_that_fails_at_a_workload_without_a_load_keeps_its_figures() {
+    let root = Root::with(&[]);
+    let mut record = simulated("only", 1.0, 0.01);
+    let [go, axum] = record.header.targets.as_mut_slice() else {
+        panic!("the session has two stacks");
+    };
+    go.failed_workloads = vec![WorkloadFailure {
+        workload: "users".to_owned(),
+        failure: StackFailure {
+            phase: Phase::Service,
+            reason: "PostgreSQL does not start".to_owned(),
+            log_tail: Vec::new(),
+            load: None,
+        },
+    }];
+    axum.role = StackRole::Yardstick;
+    write(&root, &record);
+    root.deadheat("site results -o site").exits(0);
+    for (stack, message) in [
+        ("go-nethttp", "one stack, not ranked"),
+        ("rust-axum", "not ranked"),
+    ] {
+        let badge = json(&root, &format!("site/badge/{stack}/plaintext-c50.json"));
+        assert_eq!(badge["message"], message, "{stack}");
+    }
+    let index = json(&root, "site/data/index.json");
+    assert_eq!(index["sessions"][0]["absent"], 0);
+    let go = json(&root, "site/data/stacks/go-nethttp.json");
+    let point = &go["series"][0]["points"][0];
+    assert!(
+        point["absent"].is_null() && point["per_second"].is_array(),
+        "{point}"
+    );
+}
+
+#[test]
+fn an_early_end_and_skipped_folders_are_on_the_pages_and_a_setting_counts_where_it_applies() {
+    let root = Root::with(&[]);
+    let mut record = simulated("first", 1.0, 0.01);
+    record.header.started = "2026-03-01T10:00:00Z".to_owned();
+    let hashes = |users: &str| BTreeMap::from([("users".to_owned(), users.to_owned())]);
+    record.header.definitions = hashes("one");
+    write(&root, &record);
+    record.header.id = "second".to_owned();
+    record.header.started = "2026-03-02T10:00:00Z".to_owned();
+    record.header.definitions = hashes("two");
+    record.end = Some(EndReason::Interrupted);
+    write(&root, &record);
+    root.write("results/broken/session.json", "{");
+    root.deadheat("site results -o site")
+        .exits(0)
+        .tells(&["wrote 2 sessions to site, skipped 1"]);
+    let data = read(&root, "site/data.html");
+    for part in [
+        "The session was interrupted",
+        "<b>broken</b>: its files cannot be read",
+    ] {
+        assert!(data.contains(part), "{part}: {data}");
+    }
+    // The definition of another workload says nothing of this one.
+    let go = json(&root, "site/data/stacks/go-nethttp.json");
+    let point = &go["series"][0]["points"][1];
+    assert_eq!(point["step"]["since"], 0, "{point}");
+    assert_ne!(point["step"]["verdict"], "not-compared", "{point}");
+    assert_eq!(point["changes"], value!([]));
 }
 
 #[test]

@@ -54,13 +54,17 @@ fn look() {
     write_site(&folder);
 }
 
-/// A site of simulated sessions: usual ones, one of many stacks, one of hostile texts, and two without figures.
+/// A site of simulated sessions: usual ones, one of many stacks, one of hostile texts, two without figures, and one
+/// with other speeds.
 fn write_site(folder: &Path) {
     let sessions = folder.join("sessions");
     let session = |id: &str, day: u32, stacks: usize, change: &dyn Fn(&mut SessionRecord)| {
-        let speeds: Vec<f64> = (0..stacks)
-            .map(|place| 0.97_f64.powi(place as i32))
-            .collect();
+        let speed = |place: usize| match (id, place) {
+            ("changed", 0) => 0.3,
+            ("changed", _) => 2.0 * 0.97_f64.powi(place as i32),
+            _ => 0.97_f64.powi(place as i32),
+        };
+        let speeds: Vec<f64> = (0..stacks).map(speed).collect();
         let mut plan = Recorded::quiet(&speeds);
         plan.workloads = ["plaintext", "users"].map(str::to_owned).to_vec();
         plan.looks = vec![8];
@@ -104,6 +108,9 @@ fn write_site(folder: &Path) {
         }
         record.header.plan.loads.clear();
     });
+    // The session before on the same kind of machine is "many": "hostile" is of another one. The null server changes,
+    // too.
+    session("changed", 7, 4, &|_| {});
     let args = SiteArgs::new(vec![sessions], folder.join("site"));
     site(&args).unwrap();
 }

@@ -1,13 +1,17 @@
 //! Audits published results: each check is a function of the imported figures.
 
 mod checks;
+mod doubts;
+mod figures;
 
 use std::collections::{BTreeSet, HashMap};
 
+use deadheat_import::error_share;
 use deadheat_model::{
     Warning,
     figure::{setting, short_percent},
     imported::{ImportedReports, LeftOut, Run},
+    load::Reuse,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -36,12 +40,12 @@ pub struct Audit {
     pub tools: Vec<&'static str>,
     /// Places in all tests: a server in a test is one.
     pub places: usize,
-    /// Places whose rank among the sound places is proven: no other one is within the spread.
+    /// Places whose rank among the sound places is proven: each other one is further away than the spread.
     pub proven: usize,
     /// Places without a finding against their figure, which are ranked.
     pub sound: usize,
-    /// Places with a next one in their test, and how many of them are within the spread of it.
-    pub neighbours: Neighbours,
+    /// Sound places in tests with at least two of them: those that could have a proven rank.
+    pub ranked: usize,
     /// The spread between two runs of one server.
     pub spread: Spread,
     /// What speaks against the figures, the gravest first; then what cannot be judged (level `routine`).
@@ -50,15 +54,6 @@ pub struct Audit {
     pub tests: Vec<Test>,
     /// Lines that were not read ("FILE:LINE: REASON").
     pub not_read: Vec<String>,
-}
-
-/// Places that are next to each other by their rate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Neighbours {
-    /// Places with a next one.
-    pub all: usize,
-    /// Those that are within the spread of the next one.
-    pub close: usize,
 }
 
 /// How far two runs of one server are apart.
@@ -81,9 +76,17 @@ impl Spread {
     /// The share in percent, with as many digits as it has.
     pub fn shown(&self) -> String {
         match self.source {
-            SpreadSource::Repeats | SpreadSource::Largest => short_percent(self.share),
-            SpreadSource::Option | SpreadSource::Assumed => setting(self.share),
+            SpreadSource::Repeats | SpreadSource::Largest if !self.is_least() => {
+                short_percent(self.share)
+            }
+            _ => setting(self.share),
         }
+    }
+
+    /// Whether the repeated figures are too few for a median and differ by less than the usual 3 %, which is assumed then.
+    pub fn is_least(&self) -> bool {
+        let is_more = self.p95.is_some_and(|largest| largest < self.share);
+        self.source == SpreadSource::Largest && is_more
     }
 }
 
@@ -106,8 +109,8 @@ pub enum SpreadSource {
 pub struct Test {
     /// Its name.
     pub name: String,
-    /// Places with a next one, and those close to it.
-    pub neighbours: Neighbours,
+    /// Sound places, if there are at least two; else 0.
+    pub ranked: usize,
     /// Places whose rank is proven.
     pub proven: usize,
     /// The places, those without a finding against their figure first, then by their rate.
@@ -123,12 +126,13 @@ pub struct Place {
     pub runs: usize,
     /// Requests per second: of a suite, those of the latest run; else the mean of the usable runs.
     pub requests_per_second: Option<f64>,
+    /// The rates of these runs.
+    pub run_rates: Option<RunRates>,
     /// The ranks that it may have within the spread, among the sound places; `None` if a finding is against its figure.
     pub ranks: Option<Ranks>,
-    /// Rate × mean time ÷ requests that fit on the connections: the share of them that was in progress.
+    /// Rate × mean time ÷ requests that fit on the connections: the share of them that was in progress, as the mean over
+    /// these runs.
     pub in_progress: Option<f64>,
-    /// Whether the share in progress is a lower bound, because only the median time is recorded.
-    pub in_progress_is_bound: bool,
     /// CPUs that the server used.
     pub server_cpus: Option<f64>,
     /// Requests without a right answer, as a share: the largest of the runs behind the rate.
@@ -144,6 +148,15 @@ impl Place {
     pub fn is_sound(&self) -> bool {
         self.caveats.is_empty()
     }
+}
+
+/// The rates of a place's runs, in requests per second.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct RunRates {
+    /// That of the slowest run.
+    pub lowest: f64,
+    /// That of the fastest run.
+    pub highest: f64,
 }
 
 /// The ranks that a place may have.
@@ -178,6 +191,24 @@ impl<'a> Server<'a> {
     fn rate(&self) -> Option<f64> {
         let rates: Vec<f64> = rates(self.counted()).collect();
         (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
+    }
+
+    /// The lowest and the highest rate of the runs that count.
+    fn run_rates(&self) -> Option<RunRates> {
+        let lowest = rates(self.counted()).reduce(f64::min)?;
+        let highest = rates(self.counted()).reduce(f64::max)?;
+        Some(RunRates { lowest, highest })
+    }
+
+    /// How much a suite's latest figure differs from the one before.
+    fn change(&self) -> Option<f64> {
+        let rates: Vec<f64> = rates(&self.runs).collect();
+        match rates.as_slice() {
+            [.., before, latest] if self.latest().tool.is_suite() => {
+                Some(distance(*before, *latest))
+            }
+            _ => None,
+        }
     }
 
     /// Differences between a run and the next one. Equal figures are one run.
@@ -230,13 +261,10 @@ pub fn audit(imported: &ImportedReports, assumptions: Assumptions) -> Audit {
         tests.push(test);
     }
     let sum = |value: fn(&Test) -> usize| tests.iter().map(value).sum::<usize>();
-    let neighbours = Neighbours {
-        all: sum(|test| test.neighbours.all),
-        close: sum(|test| test.neighbours.close),
-    };
-    let (places, proven) = (sum(|test| test.places.len()), sum(|test| test.proven));
+    let (ranked, proven) = (sum(|test| test.ranked), sum(|test| test.proven));
+    let places = sum(|test| test.places.len());
     let sound = sum(|test| test.places.iter().filter(|place| place.is_sound()).count());
-    let findings = found.findings(&tests, &spread, neighbours, assumptions.cpus);
+    let findings = found.findings([ranked, proven], &spread, assumptions.cpus);
     let mut tools: Vec<&str> = imported.runs.iter().map(|run| run.tool.name()).collect();
     tools.sort_unstable();
     tools.dedup();
@@ -245,7 +273,7 @@ pub fn audit(imported: &ImportedReports, assumptions: Assumptions) -> Audit {
         places,
         proven,
         sound,
-        neighbours,
+        ranked,
         spread,
         findings,
         tests,
@@ -273,8 +301,9 @@ fn grouped(runs: &[Run]) -> Vec<Servers<'_>> {
     }
     for run in runs {
         let test = test_name(run);
-        let load = &run.load;
-        let key = format!("{:?} {test} {:?} {:?}", run.tool, load.rate, load.is_open);
+        // Within a suite, a test has one load.
+        let load = (!run.tool.is_suite()).then(|| load_words(run));
+        let key = format!("{:?} {test} {load:?}", run.tool);
         let index = *known.entry(key).or_insert(tests.len());
         if index == tests.len() {
             tests.push(Servers {
@@ -303,7 +332,51 @@ fn grouped(runs: &[Run]) -> Vec<Servers<'_>> {
         }
         of_test[server].runs.push(run);
     }
+    tell_apart(&mut tests);
     tests
+}
+
+/// The parts of a run's load that are not in the name of its test. What is not recorded is as usual.
+fn load_words(run: &Run) -> [String; 5] {
+    let load = &run.load;
+    [
+        run.tool.name().to_owned(),
+        match (load.rate, load.is_open) {
+            (Some(rate), _) => format!("{rate} requests/s"),
+            (None, true) => "open loop".to_owned(),
+            (None, false) => "closed loop".to_owned(),
+        },
+        match load.http {
+            Some(http) => format!("HTTP/{http}"),
+            None => "HTTP version not recorded".to_owned(),
+        },
+        match load.reuse {
+            Some(Reuse::PerRequest) => "new connections".to_owned(),
+            Some(Reuse::KeepAlive) | None => "kept connections".to_owned(),
+        },
+        format!("{} at once on each", load.pipeline.unwrap_or(1)),
+    ]
+}
+
+/// Adds to names that several tests have what differs between their loads.
+fn tell_apart(tests: &mut [Servers<'_>]) {
+    let mut of_name: HashMap<String, Vec<usize>> = HashMap::new();
+    for (index, test) in tests.iter().enumerate() {
+        of_name.entry(test.test.clone()).or_default().push(index);
+    }
+    for indices in of_name.into_values() {
+        let loads: Vec<[String; 5]> = indices
+            .iter()
+            .map(|index| load_words(tests[*index].servers[0].latest()))
+            .collect();
+        for (index, own) in indices.iter().zip(&loads) {
+            for (at, word) in own.iter().enumerate() {
+                if loads.iter().any(|load| load[at] != *word) {
+                    tests[*index].test += &format!(", {word}");
+                }
+            }
+        }
+    }
 }
 
 /// The scheme, host and port of a URL.
@@ -313,7 +386,8 @@ fn origin(url: &str) -> &str {
     &url[..end]
 }
 
-/// The name of a run's test: a suite's own, or the heading or path with the number of connections.
+/// The name of a run's test: a suite's own, or the heading or path with the number of connections. [`tell_apart`] adds
+/// what else differs.
 fn test_name(run: &Run) -> String {
     let path = run.target.as_deref().map(|target| {
         let path = &target[origin(target).len()..];
@@ -371,28 +445,29 @@ fn places(
     let mut places: Vec<Place> = servers
         .placed()
         .map(|server| {
-            let run = server.latest();
+            let runs = server.counted();
+            let errors = runs.iter().filter_map(|run| error_share(run));
             let mut place = Place {
                 name: server.name.clone(),
                 runs: server.runs.len(),
                 requests_per_second: server.rate(),
+                run_rates: server.run_rates(),
                 ranks: None,
                 in_progress: None,
-                in_progress_is_bound: false,
-                server_cpus: run.figures.server_cpus,
-                errors: server
-                    .counted()
-                    .iter()
-                    .filter_map(|run| checks::errors(run))
-                    .reduce(f64::max),
+                server_cpus: server.latest().figures.server_cpus,
+                errors: errors.reduce(f64::max),
                 caveats: Vec::new(),
                 is_proven: false,
             };
-            found.check(&servers.test, &mut place, run, &context);
+            found.check(&servers.test, &mut place, runs, &context);
+            let own = place.run_rates.map(|own| distance(own.lowest, own.highest));
+            if let Some(own) = own.filter(|own| *own > spread) {
+                found.fail(&servers.test, &place, "runs-differ", own);
+            }
             if server.is_twice() {
                 found.against(&servers.test, &mut place, "twice", 0.0);
-            } else if let Some(last) = server.differences().last().filter(|last| **last > spread) {
-                found.against(&servers.test, &mut place, "changed", *last);
+            } else if let Some(change) = server.change().filter(|change| *change > spread) {
+                found.against(&servers.test, &mut place, "changed", change);
             }
             place
         })
@@ -404,31 +479,29 @@ fn places(
     });
     Test {
         name: servers.test.clone(),
-        neighbours: Neighbours::default(),
+        ranked: 0,
         proven: 0,
         places,
     }
 }
 
-/// Finds the ranks that each sound place may have among the sound ones, which come first and are sorted.
+/// Finds the ranks that each sound place may have among the sound ones, which come first. A place is faster than another
+/// if its rate is higher by more than the spread, and its slowest run is faster than the fastest of the other.
 fn rank(test: &mut Test, spread: f64) {
     let sound = test.places.iter().take_while(|place| place.is_sound());
-    let rates: Vec<f64> = sound
-        .filter_map(|place| place.requests_per_second)
+    let rates: Vec<(f64, RunRates)> = sound
+        .filter_map(|place| place.requests_per_second.zip(place.run_rates))
         .collect();
-    let is_close = |two: &&[f64]| distance(two[0], two[1]) <= spread;
-    test.neighbours = Neighbours {
-        all: rates.len().saturating_sub(1),
-        close: rates.windows(2).filter(is_close).count(),
+    let is_faster = |(rate, runs): &(f64, RunRates), (other, others): &(f64, RunRates)| {
+        *rate > other * (1.0 + spread) && runs.lowest > others.highest
     };
-    for (place, rate) in test.places.iter_mut().zip(&rates) {
-        let faster = rates.partition_point(|other| *other > rate * (1.0 + spread));
-        let not_slower = rates.partition_point(|other| other * (1.0 + spread) >= *rate);
-        place.ranks = Some(Ranks {
-            best: faster + 1,
-            worst: not_slower,
-        });
-        place.is_proven = rates.len() > 1 && faster + 1 == not_slower;
+    test.ranked = if rates.len() > 1 { rates.len() } else { 0 };
+    for (place, own) in test.places.iter_mut().zip(&rates) {
+        let faster = rates.iter().filter(|other| is_faster(other, own)).count();
+        let slower = rates.iter().filter(|other| is_faster(own, other)).count();
+        let (best, worst) = (faster + 1, rates.len() - slower);
+        place.ranks = Some(Ranks { best, worst });
+        place.is_proven = test.ranked > 0 && best == worst;
     }
     test.proven = test.places.iter().filter(|place| place.is_proven).count();
 }

@@ -62,12 +62,16 @@ fn headline(audit: &Audit) -> String {
     let all = counted(audit.places, "place");
     let spread = audit.spread.shown();
     let proven = count(audit.proven as u64);
-    if audit.neighbours.all == 0 {
+    if audit.ranked == 0 {
         return format!("{tools}: {all}, and no test has two usable rates to rank.");
     }
     match audit.spread.source {
         SpreadSource::Repeats => format!(
             "{tools}: {proven} of {all} are proven. Their distance to the others exceeds the spread between runs, {spread}."
+        ),
+        SpreadSource::Largest if audit.spread.is_least() => format!(
+            "{tools}: {proven} of {all} are proven. Their distance to the others exceeds {spread}, the assumed minimum: \
+             repeated figures differ by less."
         ),
         SpreadSource::Largest => format!(
             "{tools}: {proven} of {all} are proven. Their distance to the others exceeds the largest difference between runs, \
@@ -88,7 +92,7 @@ fn tests_table<'a>(tests: impl Iterator<Item = &'a Test>) -> Table {
         Column::left("test"),
         Column::right("places"),
         Column::right("proven"),
-        Column::right("close to next"),
+        Column::right("too close"),
         Column::right("faulty"),
     ]);
     for test in tests {
@@ -96,7 +100,7 @@ fn tests_table<'a>(tests: impl Iterator<Item = &'a Test>) -> Table {
         let figures = [
             test.places.len(),
             test.proven,
-            test.neighbours.close,
+            test.ranked - test.proven,
             faulty.count(),
         ];
         let cells = figures.map(|figure| count(figure as u64));
@@ -136,6 +140,9 @@ fn fault(id: &str) -> &str {
         "short-answers" => "short answers",
         "miscounted" => "answers are not rate × duration",
         "twice" => "twice in one file",
+        "short" => "a run of less than 1 s",
+        "one-cpu" => "the generator's one CPU may be the limit",
+        "stopped" => "stopped early",
         "changed" => "changed since the run before",
         other => other,
     }
@@ -146,19 +153,11 @@ fn cells(place: &Place) -> [String; 5] {
         Ranks { best, worst } if best == worst => best.to_string(),
         Ranks { best, worst } => format!("{best}–{worst}"),
     };
-    let bound = if place.in_progress_is_bound {
-        "≥"
-    } else {
-        ""
-    };
-    let in_progress = place.in_progress.map(rough_percent);
-    let in_progress =
-        in_progress.map_or_else(|| NONE.to_owned(), |share| format!("{bound}{share}"));
     [
         place.name.clone(),
         place.ranks.map_or_else(|| NONE.to_owned(), ranks),
         or_none(place.requests_per_second, figure),
-        in_progress,
+        or_none(place.in_progress, rough_percent),
         or_none(place.errors, short_percent),
     ]
 }
@@ -193,7 +192,7 @@ pub struct AuditReport<'a> {
 
 impl Body for AuditReport<'_> {
     const FORMAT: &'static str = "deadheat-audit";
-    const SCHEMA: u32 = 1;
+    const SCHEMA: u32 = 2;
 }
 
 /// The audit as JSON over several lines that end with a newline.

@@ -89,17 +89,17 @@ impl<'a> Measurer<'a> {
         args: CompareArgs,
         folder: &'a Folder,
         interrupted: &'a Arc<AtomicBool>,
-    ) -> Result<Self, CommandFailure> {
-        Ok(Self {
+    ) -> Self {
+        Self {
             subject,
             args,
             folder,
-            supervision: invocation::supervision()?,
+            supervision: invocation::supervision(),
             interrupted,
             cpus: OwnCpus::now(),
             ends: None,
             stopped: RefCell::new(None),
-        })
+        }
     }
 
     /// The result so far of the interrupted question, in a sentence; `None` without one.
@@ -365,7 +365,7 @@ impl<'a> Measurer<'a> {
         let (folder, record) = planned.run(next, progress, self.interrupted)?;
         match record.end {
             Some(EndReason::Lost) => Err(CommandFailure::no_result(
-                "another host was lost; see the messages above",
+                "a host or a service was lost; see the messages above",
             )),
             None | Some(EndReason::Interrupted) => {
                 *self.stopped.borrow_mut() = so_far(&record, &folder, names);

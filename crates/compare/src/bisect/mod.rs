@@ -15,6 +15,7 @@ use std::{
 };
 
 use clap::{Arg, Args};
+use deadheat_bench::heats;
 use deadheat_document::text::Screen;
 use deadheat_model::{
     bisect::{Asks, BisectAnswer, BisectRecord, SCHEMA},
@@ -24,7 +25,7 @@ use deadheat_runner::{files, session::exclusively};
 use deadheat_shell::{
     data::{self, FilesArgs, Format, OfDocument, Sink},
     exit::{CommandFailure, Exit},
-    invocation::{self, shown},
+    invocation,
     options::ExplicitOptions,
     output,
     record_file::RecordFile,
@@ -74,7 +75,7 @@ pub fn bisect(args: BisectArgs) -> Result<Exit, CommandFailure> {
 /// When the record cannot be read, or has no report in this format.
 pub fn shown_again(folder: &Path, sink: Sink) -> Result<(), CommandFailure> {
     let (_, record) = read(folder)?;
-    write_again(&record, &typed(folder), folder, sink)
+    write_again(&record, &heats::typed(folder), folder, sink)
 }
 
 /// Writes the report of a search from the JSON of an earlier report, which contains the record.
@@ -131,7 +132,7 @@ fn measure(
         ..
     } = search;
     let args = CompareArgs::measuring(args.explicit, args.measure, args.server, args.stacks);
-    let mut measurer = Measurer::new(&subject, args, &folder, interrupted)?;
+    let mut measurer = Measurer::new(&subject, args, &folder, interrupted);
     while let Some(asks) = next(&record) {
         output::note(&start::question(&record, asks));
         let Some(question) = measurer.ask(&record, asks)? else {
@@ -174,12 +175,6 @@ fn exit(outcome: &Outcome) -> Exit {
         Outcome::Found(_) | Outcome::NotProven | Outcome::Undecided { .. } => Exit::NoResult,
         Outcome::Unfinished { .. } => Exit::Interrupted,
     }
-}
-
-/// A folder as the user would type it.
-fn typed(folder: &Path) -> String {
-    let shown = shown(folder);
-    shlex::try_quote(&shown).map_or_else(|_| shown.clone(), Into::into)
 }
 
 const AFTER_HELP: &str = "Example: deadheat bisect v1.4 HEAD --build 'make server' -- ./server --port '$PORT'
@@ -251,7 +246,7 @@ pub struct BisectArgs {
     /// Run this in each copy first, in a shell
     #[arg(long, value_name = "COMMAND")]
     pub(crate) build: Option<String>,
-    /// Go on with a search that was interrupted, killed or undecided. Only --budget can be changed; --format and
+    /// Continue a search that was interrupted, killed or undecided. Only --budget can be changed; --format and
     /// --output are those of this call
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["good", "bad", "stack", "command"])]
     pub(crate) resume: Option<PathBuf>,

@@ -3,7 +3,7 @@
 use std::{env, path::Path, time::SystemTime};
 
 use clap::{Parser, Subcommand};
-use deadheat_bench::{plan_text, run::refuse_others};
+use deadheat_bench::{heats, plan_text, run::refuse_others};
 use deadheat_document::{Document, view::clean};
 use deadheat_model::{
     bisect::{Asks, BisectRecord, Commit, SCHEMA},
@@ -20,7 +20,6 @@ use super::{
     BisectArgs, Folder,
     analysis::{Bisection, steps},
     subject::Subject,
-    typed,
 };
 use crate::live::{looks::BUDGET, words::without_secrets};
 
@@ -49,11 +48,7 @@ pub(super) struct RunningSearch {
 /// Finds the commits that `args` name.
 pub(super) fn plan(mut args: BisectArgs) -> Result<SearchPlan, CommandFailure> {
     args.measure.other_hosts.read_file(&mut args.explicit)?;
-    let folder = env::current_dir().map_err(|error| {
-        CommandFailure::usage(format!(
-            "finding the current folder: {error}; change to one that exists"
-        ))
-    })?;
+    let folder = invocation::current_folder()?;
     let subject = Subject::new(&args, &folder)?;
     let root = subject.root();
     let find = |revision: &Option<String>| {
@@ -89,7 +84,7 @@ impl SearchPlan {
         Ok(RunningSearch {
             subject: self.subject,
             args: self.args,
-            shown: typed(folder.path()),
+            shown: heats::typed(folder.path()),
             folder,
             record: self.record,
         })
@@ -103,7 +98,7 @@ pub(super) fn reopen(
 ) -> Result<RunningSearch, CommandFailure> {
     refuse_others(&typed_now.explicit, &HARMLESS)?;
     let (folder, record) = Folder::open(folder)?;
-    let shown = typed(folder.path());
+    let shown = heats::typed(folder.path());
     let mut args = arguments(&record)?;
     if typed_now.measure.heat.budget.is_some() {
         args.measure.heat.budget = typed_now.measure.heat.budget;

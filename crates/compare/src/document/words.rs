@@ -330,7 +330,7 @@ const fn ended(ended: Ended) -> &'static str {
             "It was interrupted. That is not a checkpoint: whoever interrupts may have seen the figures."
         }
         Ended::Lost => {
-            "It did not come to its end: a host was lost, or Deadheat was killed or is still measuring."
+            "It did not come to its end: a host or a service was lost, or Deadheat was killed or is still measuring."
         }
         Ended::Failed => "It ended because one side failed.",
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use deadheat_model::{
     LoadPoint, TargetId,
     change::{Aspect, Change, between},
+    figure::bytes,
     heats::{EndReason, PlannedLoad, SessionHeader, SessionRecord},
     session::{TargetRecord, TargetState},
 };
@@ -114,9 +115,9 @@ impl History {
             changes,
         });
         for (index, load) in loads.iter().enumerate() {
-            let targets = header.targets.iter().map(|record| &record.target);
-            for target in targets.filter(|target| wanted(target, load)) {
-                self.add_point(found, index, target);
+            let targets = header.targets.iter();
+            for record in targets.filter(|record| wanted(&record.target, load)) {
+                self.add_point(found, index, record);
             }
         }
         self.series.sort_by(|a, b| {
@@ -133,14 +134,17 @@ impl History {
     }
 
     /// Adds what the last session says of a stack at a load, if it was to measure that.
-    fn add_point(&mut self, found: &Standings, load: usize, target: &TargetId) {
+    fn add_point(&mut self, found: &Standings, load: usize, record: &TargetRecord) {
         let load = &found.loads[load];
+        let target = &record.target;
         let mut tables = load.tables.iter();
         let row = tables.find_map(|table| {
             let row = table.rows.iter().find(|row| row.target == *target)?;
             Some((row.clone(), table.ranking.places.len()))
         });
-        let mut absent = load.lacking.iter().chain(&found.absent);
+        // Of a stack that is ready, the session has workloads that no stack answers, which say nothing of this load.
+        let of_session = found.absent.iter().filter(|_| !is_ready(record));
+        let mut absent = load.lacking.iter().chain(of_session);
         let absent = absent.find(|absent| absent.target == *target).cloned();
         if row.is_none() && absent.is_none() {
             return;
@@ -183,11 +187,30 @@ impl History {
 fn changes(known: &SessionHeader, header: &SessionHeader) -> Vec<Change> {
     let all = between(known, header).into_iter();
     all.filter(|change| change.aspect != Aspect::Selection)
+        .filter_map(readable)
         .collect()
 }
 
+/// A change of memory in GiB, or `None` if it does not show there: a kernel may reserve a little more or less. Other
+/// changes as they are.
+pub(crate) fn readable(change: Change) -> Option<Change> {
+    let in_words = |value: &Option<String>| {
+        let number = value.as_deref()?.strip_suffix(" bytes")?;
+        Some(bytes(number.parse().ok()?))
+    };
+    let is_memory = change.aspect == Aspect::Machine && change.what == "memory";
+    match (in_words(&change.before), in_words(&change.after)) {
+        (Some(before), Some(after)) if is_memory => (before != after).then_some(Change {
+            before: Some(before),
+            after: Some(after),
+            ..change
+        }),
+        _ => Some(change),
+    }
+}
+
 /// Whether a change can be a reason for a change of `target`'s figures: that of another stack cannot.
-fn concerns(change: &Change, target: &TargetId) -> bool {
+pub(crate) fn concerns(change: &Change, target: &TargetId) -> bool {
     match change.aspect {
         Aspect::Version | Aspect::Sources => change.target.as_ref() == Some(target),
         // A commit says that something changed somewhere; versions and sources say whether it is this stack.
@@ -210,6 +233,35 @@ fn known(before: Option<SessionHeader>, mut header: SessionHeader) -> SessionHea
 }
 
 fn ready(targets: &[TargetRecord]) -> impl Iterator<Item = &TargetRecord> {
-    let targets = targets.iter();
-    targets.filter(|target| matches!(target.state, TargetState::Ready { .. }))
+    targets.iter().filter(|record| is_ready(record))
+}
+
+fn is_ready(record: &TargetRecord) -> bool {
+    matches!(record.state, TargetState::Ready { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_a_change_where_it_shows_in_gib() {
+        const GIB: u64 = 1 << 30;
+        let change = |before: u64, after: u64| Change {
+            aspect: Aspect::Machine,
+            target: None,
+            what: "memory".to_owned(),
+            before: Some(format!("{before} bytes")),
+            after: Some(format!("{after} bytes")),
+        };
+        assert_eq!(readable(change(16 * GIB, 16 * GIB - 4096)), None);
+        let shown = readable(change(8 * GIB, 16 * GIB)).unwrap();
+        assert_eq!(shown.before.as_deref(), Some("8.00 GiB"));
+        assert_eq!(shown.after.as_deref(), Some("16.0 GiB"));
+        let other = Change {
+            what: "kernel".to_owned(),
+            ..change(1, 2)
+        };
+        assert_eq!(readable(other.clone()), Some(other));
+    }
 }

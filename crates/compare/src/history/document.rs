@@ -83,7 +83,7 @@ fn sessions_table(sessions: &[PastSession]) -> Table {
                 Some(EndReason::Decided | EndReason::Precise | EndReason::Finished) => "",
                 Some(EndReason::Budget) => "ended by its budget",
                 Some(EndReason::Interrupted) => "interrupted",
-                Some(EndReason::Lost) => "ended when a host was lost",
+                Some(EndReason::Lost) => "ended when a host or a service was lost",
                 Some(EndReason::Nothing) => "nothing was left to measure",
                 None => "killed, or not over",
             },

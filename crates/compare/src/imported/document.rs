@@ -6,6 +6,7 @@ use deadheat_document::{
     Column, Document, Section, Table, Tone,
     json::{self, Body, ReportError},
 };
+use deadheat_import::{MANY_ERRORS, error_share};
 use deadheat_model::{
     Warning,
     figure::{NONE, count, counted, figure, seconds},
@@ -83,8 +84,10 @@ fn headline(runs: &[Run], tables: &[&[Run]]) -> String {
 
 /// The fastest server of a table, or why nobody can tell.
 fn fastest(table: &[Run]) -> Result<String, &'static str> {
+    let is_sound = |run: &&Run| error_share(run).is_none_or(|share| share < MANY_ERRORS);
     let valid: Vec<(&Run, f64)> = table
         .iter()
+        .filter(is_sound)
         .filter_map(|run| Some((run, run.valid_rate()?)))
         .collect();
     let mut servers: BTreeMap<String, Vec<f64>> = BTreeMap::new();
@@ -92,10 +95,14 @@ fn fastest(table: &[Run]) -> Result<String, &'static str> {
         servers.entry(run.name()).or_default().push(*rate);
     }
     let Some((first, _)) = valid.first() else {
-        return Err("no rate of a table can be used");
+        return Err("no rate of a table can be used, or all have 1 % errors or more");
     };
     if servers.len() < 2 {
-        return Err("a table has one server alone");
+        return Err(if table.iter().all(|run| is_sound(&run)) {
+            "a table has one server alone"
+        } else {
+            "a table has one server alone with fewer than 1 % errors"
+        });
     }
     let is_same = |run: &Run| {
         let (load, other) = (&run.load, &first.load);

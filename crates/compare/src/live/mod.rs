@@ -6,8 +6,6 @@ pub(crate) mod looks;
 pub(crate) mod stacks;
 pub(crate) mod words;
 
-use std::env;
-
 use deadheat_bench::{
     other_hosts::hosts,
     progress::{self, OF_HEATS},
@@ -95,11 +93,7 @@ fn commands(
     commands: [&String; 2],
     args: &CompareArgs,
 ) -> Result<Option<ComparisonAnalysis>, CommandFailure> {
-    let folder = env::current_dir().map_err(|error| {
-        CommandFailure::usage(format!(
-            "finding the current folder: {error}; change to one that exists"
-        ))
-    })?;
+    let folder = invocation::current_folder()?;
     let server = |command: &String| {
         let words = words(command)?;
         let load = Box::new(loads::of_command(args)?);
@@ -130,7 +124,7 @@ fn compare(
         kind,
     };
     let starts = !matches!(sides[0].1, ContenderKind::Url { .. });
-    let supervision = invocation::supervision()?;
+    let supervision = invocation::supervision();
     let alone = SessionOptions::new(
         Vec::new(),
         Vec::new(),

@@ -39,7 +39,7 @@ pub(super) fn measure(
     // Before there is anything that a signal could leave behind.
     let interrupted = invocation::on_signals().map_err(CommandFailure::no_result)?;
     // Kept until the end: dropping `sides` deletes the checkouts of the revisions.
-    let supervision = invocation::supervision()?;
+    let supervision = invocation::supervision();
     let sides = StackSides::find(&catalogue, [a, b], &supervision)?;
     if interrupted.load(Ordering::SeqCst) {
         return Err(CommandFailure::interrupted(

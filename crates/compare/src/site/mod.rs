@@ -68,21 +68,22 @@ pub fn site(args: &SiteArgs) -> Result<Exit, CommandFailure> {
     for folder in &folders {
         let record = match read_session(folder) {
             Ok(record) if record.header.comparison.is_some() => {
-                let shown = folder.display();
-                output::note(&format!("skipped {shown}: a comparison of two sides"));
+                let reason = "a comparison of two sides";
+                output::note(&format!("skipped {}: {reason}", folder.display()));
+                pages.skip(folder, reason);
                 continue;
             }
             Ok(record) if site.has(&record) => {
-                output::note(&format!(
-                    "skipped {}: the same session again",
-                    folder.display()
-                ));
+                let reason = "the same session again";
+                output::note(&format!("skipped {}: {reason}", folder.display()));
+                pages.skip(folder, reason);
                 continue;
             }
             Ok(record) => Rc::new(record),
             // One broken session does not hide the others.
             Err(error) => {
                 output::warn(&format!("warning: {error}; skipped"));
+                pages.skip(folder, "its files cannot be read");
                 continue;
             }
         };
@@ -134,8 +135,12 @@ pub fn site(args: &SiteArgs) -> Result<Exit, CommandFailure> {
     }
     target.write(pages.files(&site, reference.as_ref()))?;
     target.write(badges.files())?;
+    let skipped = match pages.skipped() {
+        0 => String::new(),
+        skipped => format!(", skipped {skipped}"),
+    };
     output::note(&format!(
-        "wrote {} to {}: open index.html there",
+        "wrote {} to {}{skipped}: open index.html there",
         counted(site.len(), "session"),
         args.site.display()
     ));

@@ -191,12 +191,13 @@ impl RequestTotals {
             named(text, &COUNTS).or_else(|| named(text, &COUNTS[..COUNTS.len() - 1]))
         });
         let requests = line.expect(requests, "`requests: N total, N started, N done, …`")?;
-        let [total, _, done, succeeded, failed, errored, ref timeout @ ..] = requests[..] else {
+        let [total, _, done, succeeded, _, errored, ref timeout @ ..] = requests[..] else {
             return line.wrong("six or seven counts");
         };
         let timeout = timeout.first().copied().unwrap_or(0);
         report.figures.complete = Some(done);
-        report.figures.failed = Some(failed);
+        // `failed` also has the answers with an error status, which are done.
+        report.figures.failed = Some(errored);
         // With a time instead of a number of requests, the total is the number of sent requests.
         report.load.requests = report.load.requests.or(Some(total));
         report.failed("errored", errored.saturating_sub(timeout));

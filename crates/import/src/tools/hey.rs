@@ -8,7 +8,8 @@ use crate::{
     text::{Cursor, Line, count, decimal, fixed, measured, milliseconds, once},
 };
 
-/// hey records the times of at most this many answers, but counts all of them.
+/// hey records the times and statuses of at most this many answers; some versions record all statuses. Its average is
+/// the sum of all times ÷ the number of recorded ones.
 const MAX_TIMES: u64 = 1_000_000;
 
 pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<ToolReport, Damage> {
@@ -51,16 +52,23 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<ToolReport, Damage> {
     let counts = answers.saturating_add(counted.errors());
     let fits = |count: u64| (count as f64 - sent).abs() <= rounded + 0.01;
     let is_of_answers = sections.is_old && fits(answers);
-    if !fits(counts) && !is_of_answers {
+    // How many answers there were, and how many of them were errors, is not in such a report.
+    let is_cut_off = answers == MAX_TIMES && sent > counts as f64 + rounded + 0.01;
+    if !fits(counts) && !is_of_answers && !is_cut_off {
         let what =
             format!("{counts} requests are counted, and {sent:.1} were sent by rate and time");
         return damage(cursor.number(), what);
     }
     let figures = &mut report.figures;
-    figures.complete = Some(answers);
-    figures.non_2xx = Some(counted.non_2xx());
+    figures.complete = Some(answers).filter(|_| !is_cut_off);
+    figures.non_2xx = Some(counted.non_2xx()).filter(|_| !is_cut_off);
+    report.shows_statuses = !is_cut_off;
+    if is_cut_off || times < answers {
+        figures.mean_ms = None;
+    }
     // boom's rate does not say how many were sent.
-    let is_known = counted.is_closed || (rounded < 0.4 && !sections.is_old);
+    let is_counted = rounded < 0.4 && !sections.is_old && !is_cut_off;
+    let is_known = counted.is_closed || is_counted;
     figures.failed = is_known.then(|| counted.failed());
     if answers > 0 && summary.average.is_none() {
         return damage(

@@ -153,7 +153,10 @@ fn of_vegeta(value: &Value) -> Result<ToolReport, JsonError> {
     let total = whole(value, "/requests")?;
     report.load.requests = Some(total);
     // The rate came with version 6, the throughput with 12.6.
-    report.load.rate = optional(value, "/rate", 0)?;
+    report.sent_rate = optional(value, "/rate", 0)?;
+    report.load.rate = report
+        .sent_rate
+        .and_then(|rate| vegeta::asked_rate(rate, total));
     let figures = &mut report.figures;
     let attack = whole(value, "/duration")?;
     let wait = value.get("wait").and_then(Value::as_u64).unwrap_or(0);
@@ -202,6 +205,7 @@ fn of_k6(value: &Value) -> Result<ToolReport, JsonError> {
         })
     });
     let failed = failed.transpose()?;
+    report.load.is_open = of(k6::DROPPED).is_some();
     report.shows_statuses = failed.is_some();
     report.has_zero_times = optional(duration, "/min", 0)? == Some(0.0);
     if let Some(users) = of("vus_max") {

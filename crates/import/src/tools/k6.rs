@@ -21,6 +21,9 @@ pub(crate) fn begins(line: &Line) -> bool {
     metric(line).is_some()
 }
 
+/// The metric of iterations that were due and could not be started. Only open loops have it.
+pub(super) const DROPPED: &str = "dropped_iterations";
+
 pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<ToolReport, Damage> {
     let mut report = ToolReport::new(Tool::K6);
     let first = cursor.number();
@@ -60,6 +63,7 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<ToolReport, Damage> {
                     line,
                 )?;
             }
+            DROPPED => report.load.is_open = true,
             _ => {}
         }
         cursor.skip();

@@ -1,7 +1,7 @@
 //! Which command printed a report.
 
 use deadheat_import::import;
-use deadheat_model::imported::Run;
+use deadheat_model::{imported::Run, load::HttpVersion};
 
 use crate::support::{joined, report, runs};
 
@@ -91,6 +91,57 @@ fn a_command_that_the_figures_rule_out_is_not_used() {
         "$ wrk2 -t1 -c10 -d12s -R2000 http://127.0.0.1:18080/\n{uncalibrated}"
     ))[0];
     assert_eq!((run.load.rate, run.load.is_open), (None, false));
+}
+
+#[test]
+fn a_command_has_the_requests_at_once_and_the_loop() {
+    let of = |name: &str, command: &str| {
+        let text = format!("$ {command}\n{}", report(name));
+        let run = runs(&text).swap_remove(0);
+        assert_eq!(run.command.as_deref(), Some(command));
+        run.load
+    };
+    let url = "http://127.0.0.1:18977/hello";
+    let pipelined = of(
+        "h2load-h1.txt",
+        &format!("h2load --h1 -n 500 -m 32 -c 10 {url}"),
+    );
+    assert_eq!(pipelined.pipeline, Some(32));
+    let usual = of("h2load-h1.txt", &format!("h2load --h1 -n 500 -c 10 {url}"));
+    assert_eq!(
+        (usual.pipeline, usual.http),
+        (Some(1), Some(HttpVersion::Http11))
+    );
+    let streams = of(
+        "oha-hello.txt",
+        &format!("oha --http2 -n 500 -c 10 -p 4 {url}"),
+    );
+    assert_eq!((streams.pipeline, streams.http), (Some(4), None));
+    let corrected = format!("oha -n 500 -c 10 -q 20000 --latency-correction {url}");
+    let corrected = of("oha-hello.txt", &corrected);
+    assert_eq!((corrected.rate, corrected.is_open), (Some(20_000.0), true));
+    let limited = of("oha-hello.txt", &format!("oha -n 500 -c 10 -q 20000 {url}"));
+    assert_eq!((limited.rate, limited.is_open), (None, false));
+    for (rate, expected) in [("200", 200.0), ("200/s", 200.0), ("12000/1m", 200.0)] {
+        let command = format!("vegeta attack -rate={rate} -duration=1s");
+        assert_eq!(
+            of("vegeta-hello.txt", &command).rate,
+            Some(expected),
+            "{command}"
+        );
+    }
+}
+
+#[test]
+fn a_url_in_a_header_is_not_the_target() {
+    let url = "http://127.0.0.1:18977/hello";
+    for command in [
+        format!("ab -H \"Origin: http://example.com\" -n 500 -c 10 {url}"),
+        format!("ab -n 500 -c 10 -H Referer:http://example.com/a {url}"),
+    ] {
+        let run = &runs(&format!("$ {command}\n{}", report("ab-hello.txt")))[0];
+        assert_eq!(run.command.as_deref(), Some(command.as_str()));
+    }
 }
 
 #[test]

@@ -155,7 +155,10 @@ fn h2load() {
         (timed.load.connections, timed.figures.complete),
         (Some(10), Some(31518))
     );
-    assert_eq!(run("h2load-half.txt").figures.non_2xx, Some(100));
+    // Its `100 failed` are those with an error status.
+    let half = run("h2load-half.txt").figures;
+    assert_eq!((half.non_2xx, half.failed), (Some(100), Some(0)));
+    assert_eq!(run("h2load-reset.txt").figures.failed, Some(172));
 }
 
 #[test]
@@ -195,12 +198,41 @@ fn k6() {
     );
     let json = run("k6-export.json");
     assert_eq!((json.load.connections, &json.figures), (Some(10), &figures));
+    let dropped = "     dropped_iterations.............: 12     1.195234/s\n     http_reqs.";
+    let open = report("k6-legacy.txt").replace("     http_reqs.", dropped);
+    assert!(runs(&open)[0].load.is_open && !legacy.load.is_open);
+}
+
+#[test]
+fn hey_keeps_a_million_answers() {
+    let report = |answers: u64, rate: &str| {
+        format!(
+            "Summary:\n  Total:\t10.0000 secs\n  Slowest:\t0.0900 secs\n  Fastest:\t0.0001 secs\n  Average:\t0.0006 secs\n  \
+             Requests/sec:\t{rate}\n\nResponse time histogram:\n  0.010 [1000000]\t|■\n\n\nLatency distribution:\n  \
+             50% in 0.0003 secs\n\nDetails (average, fastest, slowest):\n  resp wait:\t0.0001 secs, 0.0001 secs, 0.0100 secs\n\n\
+             Status code distribution:\n  [200]\t{answers} responses\n\n\n"
+        )
+    };
+    let counted = |text: &str| {
+        let run = &runs(text)[0];
+        let figures = &run.figures;
+        let is_blind = run.warnings.iter().any(|one| one.id == "no-statuses");
+        (figures.complete, figures.mean_ms, figures.p50_ms, is_blind)
+    };
+    let exactly = counted(&report(1_000_000, "100000.0000"));
+    assert_eq!(exactly, (Some(1_000_000), Some(0.6), Some(0.3), false));
+    // Its average is the sum of all times, divided by the number of those that it keeps.
+    let more = counted(&report(1_000_000, "150000.0000"));
+    assert_eq!(more, (None, None, Some(0.3), true));
+    let all_statuses = counted(&report(1_500_000, "150000.0000"));
+    assert_eq!(all_statuses, (Some(1_500_000), None, Some(0.3), false));
 }
 
 #[test]
 fn vegeta() {
     let text = run("vegeta-hello.txt");
-    assert_eq!((text.load.rate, text.load.is_open), (Some(200.83), true));
+    // It prints the rate that was sent, 200.83.
+    assert_eq!((text.load.rate, text.load.is_open), (Some(200.0), true));
     let figures = &text.figures;
     assert_eq!(figures.seconds, Some(0.996272));
     assert_eq!(

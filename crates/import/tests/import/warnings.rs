@@ -61,6 +61,29 @@ fn a_rate_that_was_not_reached_is_named() {
 }
 
 #[test]
+fn a_rate_is_reached_if_only_the_last_answer_is_late() {
+    let text = "Requests      [total, rate, throughput]  500, 100.20, 96.34\n\
+                Duration      [total, attack, wait]      5.19s, 4.99s, 200ms\n\
+                Latencies     [mean, 50, 95, 99, max]    200ms, 200ms, 201ms, 202ms, 203ms\n\
+                Bytes In      [total, mean]              2600, 13.00\n\
+                Bytes Out     [total, mean]              0, 0.00\n\
+                Success       [ratio]                    100.00%\n\
+                Status Codes  [code:count]               200:500\n\
+                Error Set:\n";
+    let warnings = |text: &str| joined(&read(text).expect("a report").runs[0].warnings);
+    assert_eq!(warnings(text), "");
+    let slow = text.replace("5.19s, 4.99s", "9.99s, 4.99s");
+    assert!(warnings(&slow).contains("Only 51 of the 100 requests/s"));
+}
+
+#[test]
+fn only_wrk_estimates_the_waits_that_a_closed_loop_lacks_and_k6_may_be_an_open_one() {
+    let of = |name: &str| joined(&read(&report(name)).expect("a report").warnings);
+    assert!(of("wrk-hello.txt").contains("wrk's only estimate it"));
+    assert!(!of("k6-legacy.txt").contains("coordinated omission"));
+}
+
+#[test]
 fn what_holds_for_the_published_comparisons_is_found() {
     let of = |id: &str| {
         let imported = read(&file(&format!("published/{id}.md"))).expect("reports");
@@ -79,7 +102,7 @@ fn what_holds_for_the_published_comparisons_is_found() {
     has(
         "go-nim-python",
         &[
-            "The report shows no statuses",
+            "The report does not have the statuses of all answers",
             "35 bytes at Nim, 12 bytes at the others",
         ],
     );

@@ -2,31 +2,20 @@
 
 use std::{fs, path::PathBuf};
 
+use deadheat_testkit::http2::{frame, goaway, kind::PUSH_PROMISE, number, setting};
 use proptest::prelude::*;
 
 use super::{
     client::{Client, WINDOW},
     frame::{
-        ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, Header, PADDED, PING,
-        PRIORITY, RST_STREAM, SETTINGS, WINDOW_UPDATE, WITH_PRIORITY, write,
+        ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, Header, PADDED, PING, PRIORITY,
+        RST_STREAM, SETTINGS, WINDOW_UPDATE, WITH_PRIORITY,
     },
     fuzzing::{Reading, conversation, pieces, read},
 };
 use deadheat_model::Failure;
 
 const OK: &[u8] = &[0x88];
-const PUSH_PROMISE: u8 = 0x5;
-
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    write(kind, flags, stream, payload, &mut out);
-    out
-}
-
-fn setting(name: u16, value: u32) -> Vec<u8> {
-    let payload = [&name.to_be_bytes()[..], &value.to_be_bytes()].concat();
-    frame(SETTINGS, 0, 0, &payload)
-}
 
 fn greeting() -> Vec<u8> {
     frame(SETTINGS, 0, 0, &[])
@@ -40,15 +29,6 @@ fn with_length(length: &str) -> Vec<u8> {
     let mut block = vec![0x88, 0x0f, 0x0d, length.len() as u8];
     block.extend_from_slice(length.as_bytes());
     block
-}
-
-fn goaway(last: u32, code: u32) -> Vec<u8> {
-    let payload = [last.to_be_bytes(), code.to_be_bytes()].concat();
-    frame(GOAWAY, 0, 0, &payload)
-}
-
-fn number(kind: u8, stream: u32, value: u32) -> Vec<u8> {
-    frame(kind, 0, stream, &value.to_be_bytes())
 }
 
 /// What is read after the server's settings; the same for all cuts.

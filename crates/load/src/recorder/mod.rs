@@ -181,7 +181,7 @@ impl Recorder {
                 self.seen.body_bytes = bytes.body;
             }
         }
-        self.phase = LoadPhase::CoolDown;
+        self.phase = LoadPhase::Drain;
     }
 
     /// Open loop: records the backlog at the end of the measurement. `unsent` requests wait, the oldest of them for
@@ -339,7 +339,7 @@ impl Recorder {
     #[inline]
     pub(crate) fn drained(&mut self, started: u64, end: u64) -> bool {
         let measured_until = self.measure_from + self.seen.window.as_nanos() as u64;
-        let counts = self.phase == LoadPhase::CoolDown
+        let counts = self.phase == LoadPhase::Drain
             && (self.measure_from..measured_until).contains(&started);
         if counts {
             self.seen.draining += Duration::from_nanos(end.saturating_sub(measured_until));

@@ -54,7 +54,7 @@ impl Worker<'_> {
         let is_free = self.backlog.is_none() && self.connections[slot].http.is_idle();
         let nothing_left = match self.clock.phase {
             Phase::Measuring => !self.plan.quota.has_more_than(self.opening),
-            phase => phase == Phase::CoolDown,
+            phase => phase == Phase::Drain,
         };
         if is_free && nothing_left {
             self.deadlines.set(slot, NEVER)

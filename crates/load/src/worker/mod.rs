@@ -194,7 +194,7 @@ impl<'a> Worker<'a> {
             contents: Contents::new(exchanges, plan.content_sample),
             clock: Clock::new(
                 plan.interval.map_or(NEVER, nanos),
-                nanos(plan.timeouts.cool_down),
+                nanos(plan.timeouts.drain),
             ),
             recorder: Recorder::new(plan, intervals),
             health: Health::default(),
@@ -205,7 +205,7 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// Runs a slice until nothing is in flight or the cool-down is over. `arrivals` are its own intended starts, if they
+    /// Runs a slice until nothing is in flight or the drain is over. `arrivals` are its own intended starts, if they
     /// are not the plan's; `events` is a buffer for events.
     pub(crate) fn run(
         &mut self,
@@ -322,7 +322,7 @@ impl<'a> Worker<'a> {
                     self.health.begin(now);
                 }
                 Phase::Measuring => self.end_measurement(at),
-                Phase::CoolDown => self.finish(at),
+                Phase::Drain => self.finish(at),
                 Phase::Over => {}
             }
         } else {
@@ -349,7 +349,7 @@ impl<'a> Worker<'a> {
     fn finish(&mut self, at: u64) {
         match self.clock.phase {
             Phase::Measuring => self.end_measurement(at),
-            Phase::WarmUp | Phase::CoolDown => self.recorder.roll(at, self.gauges()),
+            Phase::WarmUp | Phase::Drain => self.recorder.roll(at, self.gauges()),
             Phase::Over => {}
         }
         self.left = self.gauges().in_flight;
@@ -380,7 +380,7 @@ impl<'a> Worker<'a> {
         match self.clock.phase {
             Phase::WarmUp => true,
             Phase::Measuring => self.plan.quota.claim(),
-            Phase::CoolDown | Phase::Over => false,
+            Phase::Drain | Phase::Over => false,
         }
     }
 
@@ -410,7 +410,7 @@ impl<'a> Worker<'a> {
             self.finish(last);
             self.note_counted();
         }
-        if nothing_left && self.clock.phase == Phase::CoolDown {
+        if nothing_left && self.clock.phase == Phase::Drain {
             self.finish(self.clock.now);
         }
         if self.stop.load(Ordering::Relaxed) {

@@ -250,7 +250,7 @@ pub(super) enum Phase {
     WarmUp,
     Measuring,
     /// No requests are sent any more; those in flight may end.
-    CoolDown,
+    Drain,
     /// The slice is over, or none has begun.
     Over,
 }
@@ -268,12 +268,12 @@ pub(super) struct Clock {
     /// The earlier one of the two edges.
     edge: u64,
     interval: u64,
-    cool_down: u64,
+    drain: u64,
 }
 
 impl Clock {
-    /// A clock for intervals of this many nanoseconds and a cool-down of at most this many.
-    pub(super) fn new(interval: u64, cool_down: u64) -> Self {
+    /// A clock for intervals of this many nanoseconds and a drain of at most this many.
+    pub(super) fn new(interval: u64, drain: u64) -> Self {
         Self {
             now: 0,
             phase: Phase::Over,
@@ -286,7 +286,7 @@ impl Clock {
             interval_edge: NEVER,
             edge: NEVER,
             interval,
-            cool_down,
+            drain,
         }
     }
 
@@ -321,8 +321,8 @@ impl Clock {
         if self.is_phase_edge(at) {
             (self.phase, self.phase_edge) = match self.phase {
                 Phase::WarmUp => (Phase::Measuring, self.timeline.measure_until),
-                Phase::Measuring => (Phase::CoolDown, at.saturating_add(self.cool_down)),
-                Phase::CoolDown | Phase::Over => (Phase::Over, NEVER),
+                Phase::Measuring => (Phase::Drain, at.saturating_add(self.drain)),
+                Phase::Drain | Phase::Over => (Phase::Over, NEVER),
             };
         }
         while self.interval_edge <= at {

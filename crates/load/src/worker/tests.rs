@@ -30,7 +30,7 @@ fn spec(server: &TcpListener, schedule: Schedule) -> LoadSpec {
         schedule,
         StopRule::Interrupt,
     );
-    spec.timeouts.cool_down = Duration::ZERO;
+    spec.timeouts.drain = Duration::ZERO;
     spec
 }
 

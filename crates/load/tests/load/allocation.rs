@@ -241,7 +241,7 @@ fn measured(spec: &LoadSpec) -> Observation {
 /// The same in slices, from the end of the guard to the drain, and what the threads use while connections are held. The
 /// first slice is for what is used for the first time.
 fn slices(mut spec: LoadSpec) {
-    (spec.wait, spec.timeouts.cool_down) = (Wait::Poll, Duration::from_secs(20));
+    (spec.wait, spec.timeouts.drain) = (Wait::Poll, Duration::from_secs(20));
     spec.stop = StopRule::Interrupt;
     let mut session = Session::open(spec, Arc::default()).unwrap();
     for (nth, guard) in [200, 50, 50].into_iter().enumerate() {

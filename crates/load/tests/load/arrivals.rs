@@ -233,7 +233,7 @@ fn workers_of_an_overloaded_server_lose_and_invent_nothing() {
         spec.stop = StopRule::Duration {
             length: Duration::from_millis(500),
         };
-        spec.timeouts.cool_down = Duration::from_secs(10);
+        spec.timeouts.drain = Duration::from_secs(10);
         let seen = run(&spec);
         let open = seen.open.unwrap();
         assert_eq!(open.offered, 400);

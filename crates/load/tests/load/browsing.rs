@@ -256,7 +256,7 @@ fn a_session_follows_them_in_each_slice() {
     let server = chain(&[302]);
     let mut spec = following(&server, 0, "/0");
     spec.stop = lasting(server.address(), 2, 0, 1000).stop;
-    spec.timeouts.cool_down = Duration::from_secs(20);
+    spec.timeouts.drain = Duration::from_secs(20);
     let mut session = Session::open(spec, Default::default()).unwrap();
     for _ in 0..2 {
         let slice = Slice {

@@ -105,7 +105,7 @@ fn a_limit_ends_a_count_and_what_is_in_flight_is_waited_for() {
     };
     let server = OracleServer::start(slow).unwrap();
     let mut spec = count(server.address(), 4, u64::MAX);
-    spec.timeouts.cool_down = Duration::from_secs(20);
+    spec.timeouts.drain = Duration::from_secs(20);
     let limited = |limit| {
         let limited = LoadSpec {
             limit: Some(limit),
@@ -141,7 +141,7 @@ fn what_is_in_flight_at_the_end_is_waited_for_and_not_measured() {
     };
     let server = OracleServer::start(slow).unwrap();
     let mut spec = lasting(server.address(), 4, 0, 150);
-    spec.timeouts.cool_down = Duration::from_secs(30);
+    spec.timeouts.drain = Duration::from_secs(30);
     let seen = run_until(&spec, &mut |_| {}, &AtomicBool::new(false)).unwrap();
     assert!(
         seen.measured.in_flight > 0,

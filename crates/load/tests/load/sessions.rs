@@ -36,7 +36,7 @@ use crate::{
 fn endless(address: SocketAddr, connections: u32) -> LoadSpec {
     let mut spec = count(address, connections, 0);
     spec.stop = StopRule::Interrupt;
-    spec.timeouts.cool_down = Duration::from_secs(20);
+    spec.timeouts.drain = Duration::from_secs(20);
     spec
 }
 
@@ -241,7 +241,7 @@ fn what_is_never_answered_is_given_up_with_its_connection() {
     let server = server.unwrap();
     let mut spec = endless(server.address(), 3);
     // Long enough for a busy machine to answer on the other connections.
-    spec.timeouts.cool_down = Duration::from_secs(1);
+    spec.timeouts.drain = Duration::from_secs(1);
     let mut session = session(&spec);
     let seen = slice(&mut session, milliseconds(10, 40));
     assert_eq!((seen.undrained(), seen.reconnected), (1, 0));
@@ -302,7 +302,7 @@ fn connections_closed_while_held_are_made_again_and_fail_nothing() {
     let mut open_loop = {
         let mut spec = open(server.address, 400.0, 6);
         spec.stop = StopRule::Interrupt;
-        spec.timeouts.cool_down = Duration::from_secs(20);
+        spec.timeouts.drain = Duration::from_secs(20);
         session(&spec)
     };
     for session in [&mut closed, &mut open_loop] {
@@ -396,7 +396,7 @@ fn slowly_made() -> [(LoadSpec, Gate, UnmadeConnections, Box<dyn Any>); 3] {
     };
     let mut rate = open(second.address, 400.0, 4);
     rate.stop = StopRule::Interrupt;
-    rate.timeouts.cool_down = Duration::from_secs(20);
+    rate.timeouts.drain = Duration::from_secs(20);
     let mut multiplexed = endless(third.address, 4);
     multiplexed.protocol = Protocol::Http2 { streams: 2 };
     let in_tls = UnmadeConnections {
@@ -473,7 +473,7 @@ fn an_open_loops_schedule_begins_with_each_slice() {
     let server = OracleServer::start(|_: &Turn<'_>| send(hello())).unwrap();
     let mut spec = open(server.address(), 100.0 / PATIENCE as f64, 8);
     spec.stop = StopRule::Interrupt;
-    spec.timeouts.cool_down = Duration::from_secs(20);
+    spec.timeouts.drain = Duration::from_secs(20);
     let mut session = session(&spec);
     for _ in 0..3 {
         let seen = slice(&mut session, milliseconds(50, 200));

@@ -62,7 +62,7 @@ pub fn count(address: SocketAddr, connections: u32, requests: u64) -> LoadSpec {
         timeouts: Timeouts {
             connect: Duration::from_secs(10),
             request: Duration::from_secs(20),
-            cool_down: Duration::ZERO,
+            drain: Duration::ZERO,
         },
         bin: Duration::from_millis(10),
         ..LoadSpec::new(target, vec![hello()], schedule, stop)

@@ -26,8 +26,8 @@ use serde::Serialize;
 /// An interval of a load. After these columns, each kind of failure has one.
 ///
 /// A field without a value is empty: in a closed loop those of the open loop, and times without an answer. Percentiles are
-/// never left out, even with few samples: `succeeded` says how many there are. No intervals are joined, however long the
-/// load; JSON has 1,200 at most.
+/// never left out, even with few samples: `succeeded` says how many there are. In the measurement, it also counts answers to
+/// requests of the warm-up, whose times are left out. No intervals are joined, however long the load; JSON has 1,200 at most.
 #[derive(Default, Serialize, JsonSchema)]
 pub struct CsvRow {
     /// Which interval, from 0.

@@ -426,10 +426,10 @@ pub(super) fn provenance(record: &LoadRecord) -> Facts {
     facts.push(fact(
         "Timeouts",
         format!(
-            "connect {}, request {}, cool-down {}",
+            "connect {}, request {}, drain {}",
             span(timeouts.connect),
             span(timeouts.request),
-            span(timeouts.cool_down)
+            span(timeouts.drain)
         ),
     ));
     facts

@@ -226,7 +226,7 @@ pub(super) struct Point {
 /// The intervals that are drawn.
 fn intervals(record: &LoadRecord) -> impl Iterator<Item = &Interval> {
     let intervals = record.intervals.iter();
-    intervals.filter(|one| one.phase != LoadPhase::CoolDown && !one.length().is_zero())
+    intervals.filter(|one| one.phase != LoadPhase::Drain && !one.length().is_zero())
 }
 
 /// The load over time, the warm-up too.

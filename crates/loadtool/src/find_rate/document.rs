@@ -28,12 +28,12 @@ use serde::Serialize;
 /// What `deadheat load --find-rate` declared, every probe, and the answer. All figures follow from `burst` and the probes (`looks`).
 #[derive(Serialize, JsonSchema)]
 pub struct RateSearchReport<'a> {
+    #[serde(flatten)]
+    record: &'a CapacityRecord,
     /// The first line of the report.
     headline: String,
     /// What was found.
     answer: &'a CapacityAnalysis,
-    #[serde(flatten)]
-    record: &'a CapacityRecord,
 }
 
 /// The search as JSON over several lines that end with a newline. It can be read again as a [`CapacityRecord`].
@@ -42,9 +42,9 @@ pub struct RateSearchReport<'a> {
 /// When a figure has no place in JSON.
 pub fn json(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Result<String, ReportError> {
     let report = RateSearchReport {
+        record,
         headline: headline(record, analysis),
         answer: analysis,
-        record,
     };
     Ok(serde_json::to_string_pretty(&report)? + "\n")
 }

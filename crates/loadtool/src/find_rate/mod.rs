@@ -241,7 +241,7 @@ fn describe(probe: &LoadSpec, wanted: &SearchGoal<'_>, context: &PlanContext<'_>
                 time(total),
                 time(probe.warm_up),
                 time(declared.probe_length),
-                time(probe.timeouts.cool_down),
+                time(probe.timeouts.drain),
                 rate(rounded(rate_of_usual_probes(wanted))),
                 time(declared.probe_length * LONGER),
                 counted(declared.requests, "request"),

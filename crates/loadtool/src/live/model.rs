@@ -25,7 +25,7 @@ pub(super) struct Model {
     pub(super) warm_up: Duration,
     pub(super) stop: StopRule,
     /// The longest wait for requests in flight at the end.
-    pub(super) cool_down: Duration,
+    pub(super) drain: Duration,
     /// `None`: nothing has been sent yet.
     pub(super) phase: Option<LoadPhase>,
     /// The end of the last interval, since the load's start.
@@ -101,7 +101,7 @@ impl Model {
             connections,
             warm_up: spec.warm_up,
             stop: spec.stop,
-            cool_down: spec.timeouts.cool_down,
+            drain: spec.timeouts.drain,
             phase: None,
             elapsed: Duration::ZERO,
             latest: None,
@@ -115,7 +115,7 @@ impl Model {
         match event {
             LoadEvent::Started => self.enter(LoadPhase::WarmUp),
             LoadEvent::Slice(SliceEvent::CountingStarted) => self.enter(LoadPhase::Measurement),
-            LoadEvent::Slice(SliceEvent::CountingEnded) => self.enter(LoadPhase::CoolDown),
+            LoadEvent::Slice(SliceEvent::CountingEnded) => self.enter(LoadPhase::Drain),
             LoadEvent::Slice(SliceEvent::Drained) => {}
             LoadEvent::Interval(interval) => self.add(interval),
         }
@@ -123,7 +123,7 @@ impl Model {
 
     fn enter(&mut self, phase: LoadPhase) {
         self.phase = self.phase.max(Some(phase));
-        // The cool-down counts in no figure, so those of the measurement stay.
+        // The drain counts in no figure, so those of the measurement stay.
         if phase == LoadPhase::Measurement && self.so_far.phase < phase {
             self.so_far.begin(phase);
         }
@@ -142,7 +142,7 @@ impl Model {
 
     /// The share of the load that is done, 0 to 1; `None` if only an interrupt ends it.
     pub(super) fn done(&self) -> Option<f64> {
-        if self.phase == Some(LoadPhase::CoolDown) {
+        if self.phase == Some(LoadPhase::Drain) {
             return Some(1.0);
         }
         let share = match self.stop {

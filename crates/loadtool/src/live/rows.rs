@@ -51,7 +51,7 @@ pub(super) fn progress(model: &Model, palette: Palette, width: u16) -> Line<'sta
         None => "starting",
         Some(LoadPhase::WarmUp) => "warm-up",
         Some(LoadPhase::Measurement) => "measurement",
-        Some(LoadPhase::CoolDown) => "cool-down",
+        Some(LoadPhase::Drain) => "drain",
     };
     let text = format!("  {}", how_far(model));
     let mut spans = vec![Span::styled(
@@ -88,9 +88,9 @@ fn how_far(model: &Model) -> String {
         (Some(LoadPhase::WarmUp), _) => {
             format!("{} of {}", clock(model.elapsed), clock(model.warm_up))
         }
-        (Some(LoadPhase::CoolDown), _) => format!(
+        (Some(LoadPhase::Drain), _) => format!(
             "waits for requests in flight, {} at most",
-            clock(model.cool_down)
+            clock(model.drain)
         ),
         (_, StopRule::Duration { length }) => format!("{measured} of {}", clock(length)),
         (_, StopRule::Count { requests }) => format!(

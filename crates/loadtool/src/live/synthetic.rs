@@ -85,7 +85,7 @@ pub(super) fn play(scene: Scene) -> (LoadSpec, Vec<LoadEvent>) {
             let script = Script::new(seconds(10))
                 .run(1, LoadPhase::WarmUp, steady)
                 .run(1_080, LoadPhase::Measurement, steady)
-                .run(1, LoadPhase::CoolDown, ending);
+                .run(1, LoadPhase::Drain, ending);
             let spec = spec(closed, StopRule::Interrupt, seconds(10));
             (spec, script.events)
         }
@@ -144,7 +144,7 @@ impl Script {
                 LoadPhase::Measurement => self
                     .events
                     .push(LoadEvent::Slice(SliceEvent::CountingStarted)),
-                LoadPhase::CoolDown => self
+                LoadPhase::Drain => self
                     .events
                     .push(LoadEvent::Slice(SliceEvent::CountingEnded)),
             }

@@ -143,7 +143,7 @@ fn the_warm_up_is_not_in_the_measurements_figures_even_if_it_is_told_late() {
     // Four of twelve seconds.
     assert!((model.done().unwrap() - 4.0 / 12.0).abs() < 1e-9);
     model.on(&LoadEvent::Slice(SliceEvent::CountingEnded));
-    model.on(&interval(4, LoadPhase::CoolDown, 90));
+    model.on(&interval(4, LoadPhase::Drain, 90));
     assert_eq!(model.so_far.throughput(), 40.0);
     assert_eq!(model.done(), Some(1.0));
     assert_eq!(model.series.points().len(), 5);

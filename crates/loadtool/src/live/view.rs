@@ -176,8 +176,8 @@ fn values(traces: &[Trace]) -> impl Iterator<Item = f64> {
 }
 
 fn rate_plot(model: &Model, palette: Palette, area: Rect, buffer: &mut Buffer) {
-    // No requests are sent in the cool-down, so its rates would appear to fall.
-    let counts = |point: &Point| point.phase != LoadPhase::CoolDown;
+    // No requests are sent in the drain, so its rates would appear to fall.
+    let counts = |point: &Point| point.phase != LoadPhase::Drain;
     let mut traces = Vec::new();
     if model.open {
         let offered = |point: &Point| counts(point).then(|| point.offered());

@@ -318,12 +318,12 @@ fn length(spec: &LoadSpec) -> String {
         StopRule::Count { .. } => format!("exactly {stop}"),
         StopRule::Interrupt => format!("measurement {stop}"),
     };
-    let grace = if spec.timeouts.cool_down.is_zero() {
+    let grace = if spec.timeouts.drain.is_zero() {
         "requests in flight at the end are abandoned".to_owned()
     } else {
         format!(
             "up to {} for requests in flight at the end",
-            time(spec.timeouts.cool_down)
+            time(spec.timeouts.drain)
         )
     };
     format!("{warm_up}, {measurement}, {grace}")

@@ -143,7 +143,8 @@ pub struct SliceNoise {
     pub steal_seconds: f64,
     /// Busy time, for any program.
     pub busy_seconds: f64,
-    /// The part of the busy time for interrupts, including those of network packets.
+    /// The part of the busy time for interrupts, network packets among them, that the kernel may have counted for no
+    /// process.
     pub interrupt_seconds: f64,
     /// Time that Deadheat and its services used, without the member.
     pub own_seconds: f64,
@@ -171,8 +172,8 @@ impl SliceNoise {
     }
 
     /// The minimum and the maximum of CPU seconds that other programs used, if the member used `member_seconds`. The
-    /// kernel counts the work for packets as part of processes or separately, and does not show which
-    /// (`CONFIG_IRQ_TIME_ACCOUNTING`). Both values are negative if ticks lag behind.
+    /// interrupts that count for no process may have been for any program's packets. Both values are negative if ticks
+    /// lag behind.
     pub fn others(&self, member_seconds: f64) -> (f64, f64) {
         let most = self.busy_seconds - self.own_seconds - member_seconds;
         (most - self.interrupt_seconds, most)

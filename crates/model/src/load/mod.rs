@@ -224,11 +224,11 @@ pub struct Timeouts {
     #[serde(with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub request: Duration,
-    /// The cool-down: the maximum wait at the measurement's end for requests that are in flight, so that the server can
+    /// The drain: the maximum wait at the measurement's end for requests that are in flight, so that the server can
     /// finish its work. Zero: no wait.
-    #[serde(with = "crate::seconds")]
+    #[serde(with = "crate::seconds", rename = "cool_down")]
     #[schemars(schema_with = "crate::seconds::schema")]
-    pub cool_down: Duration,
+    pub drain: Duration,
 }
 
 impl Default for Timeouts {
@@ -236,7 +236,7 @@ impl Default for Timeouts {
         Self {
             connect: Duration::from_secs(5),
             request: Duration::from_secs(30),
-            cool_down: Duration::from_secs(5),
+            drain: Duration::from_secs(5),
         }
     }
 }

@@ -50,7 +50,7 @@ fn spec(stop: StopRule) -> LoadSpec {
     let target = Target::plain(([127, 0, 0, 1], 1).into());
     let mut spec = LoadSpec::new(target, vec![exchange], schedule, stop);
     spec.timeouts.connect = Duration::ZERO;
-    spec.timeouts.cool_down = Duration::ZERO;
+    spec.timeouts.drain = Duration::ZERO;
     spec
 }
 

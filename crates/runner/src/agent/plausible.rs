@@ -20,7 +20,7 @@ pub(super) struct ExpectedLoad {
     routes: usize,
     workers: usize,
     bin: Duration,
-    cool_down: Duration,
+    drain: Duration,
     /// The longest that it can take; `None`: until it is stopped.
     pub(super) longest: Option<Duration>,
 }
@@ -37,21 +37,21 @@ impl ExpectedLoad {
             (Some(own), Some(limit)) => Some(own.min(limit)),
             (own, limit) => own.or(limit),
         };
-        let cool_down = spec.timeouts.cool_down;
-        let around = spec.warm_up + spec.timeouts.connect + cool_down;
+        let drain = spec.timeouts.drain;
+        let around = spec.warm_up + spec.timeouts.connect + drain;
         Self {
             groups: spec.exchanges.len(),
             routes: spec.routes().count(),
             workers: spec.workers().len(),
             bin: spec.bin,
-            cool_down,
+            drain,
             longest: measurement.map(|length| length.saturating_add(around)),
         }
     }
 
     /// The longest that a slice of this load can take from its start.
     pub(super) fn longest_slice(&self, guard: Duration, length: Duration) -> Duration {
-        guard + length + self.cool_down
+        guard + length + self.drain
     }
 
     /// Checks what `host` has seen within `passed`.

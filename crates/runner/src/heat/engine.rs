@@ -305,10 +305,20 @@ impl RunningHeat<'_, '_> {
                 self.environment.pause(AFTER_A_FREEZE);
             }
             place.begin(started);
-            place.record.verified_before = Some(place.member.verify(Phase::VerifyBefore)?);
+            let verified = self.verify(index, Phase::VerifyBefore)?;
+            let place = &mut self.places[index];
+            place.record.verified_before = verified;
             place.record.compression = place.member.compression();
         }
         Ok(())
+    }
+
+    /// Checks a member's answers. Returns the number of checks that passed; `None`: the user asked to stop meanwhile.
+    fn verify(&mut self, index: usize, phase: Phase) -> Result<Option<u32>, StackFailure> {
+        match self.places[index].member.verify(phase) {
+            Err(_) if self.is_stopped() => Ok(None),
+            verified => verified.map(Some),
+        }
     }
 
     /// Freezes a member that waits for its warm-up.
@@ -498,9 +508,9 @@ impl RunningHeat<'_, '_> {
             if idle.is_some_and(|idle| self.environment.now().since(&idle) >= LONGEST_GAP) {
                 self.environment.pause(AFTER_A_FREEZE);
             }
-            let verified = self.places[index].member.verify(Phase::VerifyAfter);
-            match verified {
-                Ok(checks) => self.places[index].verified_after(checks),
+            match self.verify(index, Phase::VerifyAfter) {
+                Ok(Some(checks)) => self.places[index].verified_after(checks),
+                Ok(None) => continue,
                 Err(failure) => {
                     self.places[index].fail(failure, Discarded::All);
                     continue;

@@ -85,6 +85,7 @@ pub(super) struct Fake {
     pub(super) freezing: Freezing,
     pub(super) starts: bool,
     pub(super) leaves_children: bool,
+    pub(super) loses_writes: bool,
     pub(super) services_agree: bool,
     pub(super) is_loadable: bool,
     pub(super) loads_before: u32,
@@ -106,6 +107,7 @@ impl Fake {
             freezing: Freezing::CgroupV2,
             starts: true,
             leaves_children: false,
+            loses_writes: false,
             services_agree: true,
             is_loadable: true,
             loads_before: 0,
@@ -186,6 +188,14 @@ impl Member for Fake {
             .checked_sub(1)
             .ok_or_else(|| failed(phase, "an old answer"))?;
         Ok(7)
+    }
+
+    fn check_written(&mut self) -> Result<Option<u64>, StackFailure> {
+        if self.loses_writes {
+            Err(failed(Phase::Load, "2 writes are missing"))
+        } else {
+            Ok(None)
+        }
     }
 
     fn open(&mut self, per_second: Option<f64>) -> Result<(), StackFailure> {

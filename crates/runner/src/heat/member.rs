@@ -15,8 +15,8 @@ use deadheat_model::{
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::{
-    process::CpuGroup,
-    sampling::{CpuClock, Tree},
+    process::read_stat,
+    sampling::{CpuClock, Tree, interrupt_threads},
     session::server::Server,
 };
 
@@ -33,11 +33,12 @@ pub trait Member: Send {
     /// Checks the answers. Returns the number of checks that passed. A failure is reported under `phase`.
     ///
     /// # Errors
-    /// What was wrong.
+    /// What was wrong, or that the user asked to stop meanwhile.
     fn verify(&mut self, phase: Phase) -> Result<u32, StackFailure>;
 
     /// Checks that the database has all writes that the load's answers acknowledged. The server is frozen, so it cannot
-    /// catch up. Returns the number of writes; `None` if the workload does not write or writes cannot be compared.
+    /// catch up, unless it has failed. Returns the number of writes; `None` if the workload does not write or writes cannot
+    /// be compared.
     ///
     /// # Errors
     /// The lost writes.
@@ -184,7 +185,7 @@ pub struct Work {
     pub steal: Duration,
     /// Busy time of all programs.
     pub busy: Duration,
-    /// The part of the busy time spent in interrupts.
+    /// The part of the busy time that the kernel spent on interrupts and counted for no process.
     pub interrupts: Duration,
     /// CPU time of Deadheat and its services.
     pub own: Duration,
@@ -197,8 +198,21 @@ pub struct Work {
 pub struct ThisMachine {
     /// The CPUs that server and generator use; empty means all.
     pub cpus: Vec<usize>,
-    /// The control groups of services that work for the members (PostgreSQL).
-    pub services: Vec<CpuGroup>,
+    /// The process trees of services that work for the members (PostgreSQL).
+    pub(crate) services: Vec<Tree>,
+    /// The kernel's threads for the interrupts of these CPUs. Empty: it is not known for how many packets they work.
+    pub(crate) interrupt_threads: Vec<u32>,
+}
+
+impl ThisMachine {
+    /// This machine with the CPUs that server and generator use, and the services that work for the members.
+    pub(crate) fn new(cpus: Vec<usize>, services: Vec<Tree>) -> Self {
+        Self {
+            interrupt_threads: interrupt_threads(&cpus),
+            cpus,
+            services,
+        }
+    }
 }
 
 impl Environment for ThisMachine {
@@ -211,9 +225,12 @@ impl Environment for ThisMachine {
 
     fn work(&self) -> Option<Work> {
         let clock = CpuClock::now();
-        let services = self.services.iter().filter_map(|one| one.read_cpu().ok());
-        let own = read(ClockId::ProcessCPUTime) + services.sum::<Duration>();
-        let [steal, busy, interrupts] = clock.busy_times(&self.cpus)?;
+        let services = self.services.iter().map(Tree::cpu);
+        let own = read(ClockId::ProcessCPUTime) + services.sum::<Option<Duration>>()?;
+        let threads = self.interrupt_threads.iter();
+        let threads = threads.filter_map(|thread| Some(read_stat(*thread)?.cpu_ticks));
+        let threads = (!self.interrupt_threads.is_empty()).then(|| threads.sum::<u64>());
+        let [steal, busy, interrupts] = clock.busy_times(&self.cpus, threads)?;
         Some(Work {
             steal,
             busy,
@@ -298,7 +315,37 @@ impl KeptServers {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        io::{BufRead, BufReader},
+        process::{Command, Stdio},
+    };
+
     use super::*;
+
+    #[test]
+    fn the_work_of_a_service_without_a_control_group_is_deadheats_own() {
+        // It works in a child, says so, and ends when its input does.
+        let work = "(i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done); echo; read line";
+        let mut service = Command::new("sh")
+            .args(["-c", work])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(service.stdout.take().unwrap());
+        output.read_line(&mut String::new()).unwrap();
+        let tree = Tree::without_group(service.id());
+        let used = tree.cpu().unwrap();
+        let without = ThisMachine::default().work().unwrap().own;
+        let machine = ThisMachine::new(Vec::new(), vec![tree]);
+        let own = machine.work().unwrap().own;
+        drop(service.stdin.take());
+        service.wait().unwrap();
+        assert!(
+            !used.is_zero() && own >= without + used,
+            "{own:?} {without:?}"
+        );
+    }
 
     #[test]
     fn the_clocks_go_on_and_this_process_works() {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use deadheat_model::{
     Failure, Observation, SliceResult,
+    figure::count,
     heat::{
         HeatPlan, LONGEST_GAP, MemberFailure, MemberRecord, MemoryUsed, RouteFigures, SliceFlag,
     },
@@ -160,8 +161,23 @@ impl<'m> MemberState<'m> {
         self.member.failure(phase, reason)
     }
 
-    /// Takes it out of the heat and stops it, so that it disturbs nobody. Its first failure is the one that is recorded.
-    pub(super) fn fail(&mut self, failure: StackFailure, discarded: Discarded) {
+    /// Takes it out of the heat and stops it, so that it disturbs nobody. Its first failure is the one that is recorded. If
+    /// writes that it acknowledged are lost, all of its slices are discarded: nobody knows in which one that began.
+    pub(super) fn fail(&mut self, mut failure: StackFailure, mut discarded: Discarded) {
+        if self.runs && discarded != Discarded::All {
+            match self.member.check_written() {
+                Ok(None) => {}
+                Ok(Some(writes)) => {
+                    let writes = count(writes);
+                    failure.reason +=
+                        &format!("; all {writes} acknowledged writes are in the database");
+                }
+                Err(lost) => {
+                    failure.reason += &format!("; {}", lost.reason);
+                    discarded = Discarded::All;
+                }
+            }
+        }
         let failure = self.of_its_process(failure);
         let void_from = match discarded {
             Discarded::All => Some(0),

@@ -7,7 +7,6 @@ use std::{
 
 use deadheat_model::{
     Exchange, LoadSpec, Observation, SliceEvent, StackProtocol, Wait,
-    figure::count,
     heat::{Compression, CpuUsed, Freezing},
     session::{Phase, StackFailure},
 };
@@ -35,8 +34,8 @@ pub(crate) trait Startable: Send {
     /// Starts the server and waits until it is ready, or until `stop` is set.
     fn start(&self, stop: &AtomicBool) -> Result<Server, StartError>;
 
-    /// Checks the server's answers.
-    fn verify(&self, server: &Server) -> Result<Verified, Fault>;
+    /// Checks the server's answers. Setting `stop` ends the check with an error that is not the server's.
+    fn verify(&self, server: &Server, stop: &AtomicBool) -> Result<Verified, Fault>;
 
     /// The load of the server at `ports`.
     fn load(&self, ports: &Ports, exchanges: Vec<Exchange>) -> LoadSpec;
@@ -127,16 +126,6 @@ impl Running<'_> {
             seen: LoadSeen::default(),
             loads_before,
         }
-    }
-
-    /// Checks that the database has the writes that the load saw acknowledged. Returns their number, if it writes.
-    fn check_written(&self, startable: &dyn Startable) -> Result<Option<u64>, Fault> {
-        let LoadSeen {
-            before,
-            acknowledged,
-            ..
-        } = &self.seen;
-        startable.check_acknowledged(&self.server, before, acknowledged)
     }
 }
 
@@ -269,7 +258,7 @@ impl Member for ServerMember<'_> {
 
     fn verify(&mut self, phase: Phase) -> Result<u32, StackFailure> {
         let running = require_running(&mut self.running)?;
-        let verified = self.startable.verify(&running.server);
+        let verified = self.startable.verify(&running.server, &self.stop);
         running.verified =
             verified.map_err(|fault| running.server.failure(phase, fault.to_string()))?;
         Ok(running.verified.checks)
@@ -277,7 +266,14 @@ impl Member for ServerMember<'_> {
 
     fn check_written(&mut self) -> Result<Option<u64>, StackFailure> {
         let running = require_running(&mut self.running)?;
-        let checked = running.check_written(&*self.startable);
+        let LoadSeen {
+            before,
+            acknowledged,
+            ..
+        } = &running.seen;
+        let checked = self
+            .startable
+            .check_acknowledged(&running.server, before, acknowledged);
         checked.map_err(|fault| running.server.failure(Phase::Load, fault.to_string()))
     }
 
@@ -369,7 +365,11 @@ impl Member for ServerMember<'_> {
                 let cpu = cpu.filter(|cpu| is_of_answers(cpu, length, result.late));
                 Ok(MeasuredSlice { result, cpu })
             }
-            Err(error) => Err(running.server.failure(Phase::Load, error.to_string())),
+            Err(error) => {
+                // Nobody knows what it has acknowledged meanwhile.
+                running.seen.before.items = None;
+                Err(running.server.failure(Phase::Load, error.to_string()))
+            }
         }
     }
 
@@ -413,22 +413,10 @@ impl Member for ServerMember<'_> {
     }
 
     fn failure(&mut self, phase: Phase, reason: String) -> StackFailure {
-        let Some(running) = &self.running else {
-            return without_server(phase, reason);
-        };
-        if phase != Phase::Load {
-            return running.server.failure(phase, reason);
+        match &self.running {
+            Some(running) => running.server.failure(phase, reason),
+            None => without_server(phase, reason),
         }
-        // Writes that a killed server acknowledged are in the database, or lost.
-        let reason = match running.check_written(&*self.startable) {
-            Ok(None) => reason,
-            Ok(Some(writes)) => {
-                let writes = count(writes);
-                format!("{reason}; all {writes} acknowledged writes are in the database")
-            }
-            Err(fault) => format!("{reason}; {fault}"),
-        };
-        running.server.failure(phase, reason)
     }
 
     fn stop(&mut self) -> Result<(), StackFailure> {
@@ -475,17 +463,17 @@ impl Startable for StartableStack<'_> {
     fn start(&self, stop: &AtomicBool) -> Result<Server, StartError> {
         let mut probe = |ports: &Ports, protocol| {
             let route = self.request.launch.route(ports, protocol);
-            self.request.checks.probe(route)
+            self.request.checks.probe(route, stop)
         };
         Server::start(&self.request.launch, &lock(self.fixtures), stop, &mut probe)
     }
 
     /// Checks by the workload's oracle, or against the given answer.
-    fn verify(&self, server: &Server) -> Result<Verified, Fault> {
+    fn verify(&self, server: &Server, stop: &AtomicBool) -> Result<Verified, Fault> {
         if let Checks::Canned(canned) = &self.request.checks {
             let protocol = self.request.point.protocol;
             let route = self.request.launch.route(&server.ports, protocol);
-            canned.ask(route, readiness::ATTEMPT)?;
+            canned.ask(route, readiness::ATTEMPT, stop)?;
             return Ok(Verified {
                 checks: 1,
                 exchanges: vec![canned.exchange.clone()],
@@ -493,7 +481,7 @@ impl Startable for StartableStack<'_> {
             });
         }
         let mut fixtures = lock(self.fixtures);
-        let mut verifier = verifier(&self.request, server, &mut fixtures);
+        let mut verifier = verifier(&self.request, server, &mut fixtures).until(stop);
         Ok(Verified {
             checks: verifier.verify(Depth::Brief)?,
             exchanges: verifier.exchanges()?,

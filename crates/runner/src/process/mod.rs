@@ -23,7 +23,7 @@ pub(crate) use group::own_groups_below;
 pub(crate) use log::LOG_END;
 pub use log::log_tail;
 pub use procfs::{ProcessStat, Snapshot, descendants, listening_sockets, read_stat};
-pub use spawn::{ProcessError, Spawn, Stopped, Supervised, Supervision, User};
+pub use spawn::{OWN_PROGRAM, ProcessError, Spawn, Stopped, Supervised, Supervision, User};
 pub(crate) use supervisor::OPEN_FILES;
 pub use supervisor::{supervise, supervise_with};
 pub use sys::{is_root, pin_current_thread, pin_threads_of, ticks, usable_cpus};

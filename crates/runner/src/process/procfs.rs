@@ -40,8 +40,9 @@ pub struct ProcessStat {
     pub cpu_ticks: u64,
     /// The part of them that is its waited-for children's.
     pub children_ticks: u64,
-    /// Whether it is a thread of the kernel that does the work of interrupts, network packets among it (`ksoftirqd/0`).
-    pub serves_interrupts: bool,
+    /// The CPU for which this thread of the kernel does the work of interrupts, network packets among it (`ksoftirqd/0`);
+    /// `None`: it is another process.
+    pub interrupts_of: Option<usize>,
 }
 
 /// Reads a process's state; `None` when it is gone.
@@ -80,6 +81,8 @@ fn parse_stat(pid: u32, text: &str) -> Option<ProcessStat> {
     let number = |field: usize| numbers.get(field - 4).copied().flatten();
     let children_ticks = number(16)? + number(17)?;
     let parent = number(4)? as u32;
+    let cpu = name.strip_prefix("ksoftirqd/");
+    let cpu = cpu.and_then(|cpu| cpu.parse().ok());
     Some(ProcessStat {
         pid,
         parent,
@@ -87,7 +90,7 @@ fn parse_stat(pid: u32, text: &str) -> Option<ProcessStat> {
         cpu_ticks: number(14)? + number(15)? + children_ticks,
         children_ticks,
         // Anybody may take that name; the kernel's threads alone have this parent.
-        serves_interrupts: parent == KTHREADD && name.starts_with("ksoftirqd/"),
+        interrupts_of: cpu.filter(|_| parent == KTHREADD),
     })
 }
 
@@ -257,13 +260,13 @@ mod tests {
 
     #[test]
     fn the_threads_of_the_kernel_for_interrupts_are_known_by_name_and_parent() {
-        let serves = |name: &str, parent: u32| {
+        let cpu = |name: &str, parent: u32| {
             let text =
                 format!("14 ({name}) S {parent} 0 0 0 -1 69 0 0 0 0 0 7 0 0 20 0 1 0 25 0 0");
-            parse_stat(14, &text).unwrap().serves_interrupts
+            parse_stat(14, &text).unwrap().interrupts_of
         };
-        assert!(serves("ksoftirqd/0", 2));
-        assert!(!serves("ksoftirqd/0", 1) && !serves("kworker/0:1", 2));
+        assert_eq!(cpu("ksoftirqd/11", 2), Some(11));
+        assert_eq!([cpu("ksoftirqd/0", 1), cpu("kworker/0:1", 2)], [None; 2]);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use std::{
     fs,
     io::{self, BufRead, BufReader, Write},
-    path::PathBuf,
+    os::unix::process::CommandExt,
+    path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     sync::{
         Once,
@@ -29,6 +30,18 @@ use crate::secret::without_password;
 /// The time that a supervisor may take to report the end, in addition to the child's grace period. Only a hung
 /// supervisor exceeds it: one that writes a log may wait for a slow disk.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(60);
+
+/// The program that runs, even if its file has been replaced since its start (proc_pid_exe(5)).
+pub const OWN_PROGRAM: &str = "/proc/self/exe";
+
+/// A command without arguments. Lists of processes show the program that runs by its name.
+pub(super) fn command(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    if program == Path::new(OWN_PROGRAM) {
+        command.arg0("deadheat");
+    }
+    command
+}
 
 /// The command that starts a supervisor: the deadheat binary with its hidden subcommand.
 #[derive(Clone, Debug)]
@@ -112,7 +125,7 @@ impl Spawn {
 pub enum ProcessError {
     /// The supervisor could not be started or did not take its order.
     #[error(
-        "starting a supervisor for {name} with `{program}`: {source}; check that the deadheat binary is still there"
+        "starting a supervisor for {name} with `{program}`: {source}; check the limits of processes and of memory"
     )]
     Supervisor {
         /// The child's name.
@@ -244,7 +257,7 @@ impl Supervised {
         };
         let mut line = serde_json::to_vec(spec).map_err(|error| broken(error.into()))?;
         line.push(b'\n');
-        let mut supervisor = Command::new(&supervision.program)
+        let mut supervisor = command(&supervision.program)
             .args(&supervision.args)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -9,7 +9,7 @@ use std::{
         unix::process::CommandExt,
     },
     path::PathBuf,
-    process::{Command, Stdio},
+    process::Stdio,
     time::{Duration, Instant},
 };
 
@@ -20,7 +20,7 @@ use super::{
     group::{KILL_PATIENCE, delete, describe_all},
     log::{self, LogPipe},
     procfs::descendants,
-    spawn::{Status, StopCommand},
+    spawn::{self, Status, StopCommand},
     sys::{self, Signals},
 };
 
@@ -117,7 +117,7 @@ fn start(spec: &Spawn, groups: &Groups) -> io::Result<(u32, Option<LogPipe>)> {
     let open_files = sys::open_files(OPEN_FILES)?;
     // A child that must not be killed must still be able to write after this process was killed.
     let may_die = spec.grace.is_some();
-    let mut command = Command::new(spec.resolved_program());
+    let mut command = spawn::command(&spec.resolved_program());
     command
         .args(&spec.args)
         .env_clear()

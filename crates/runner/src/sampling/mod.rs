@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use crate::process::{CpuGroup, Snapshot, Supervised, procfs, ticks};
 
-pub(crate) use self::noise::CpuClock;
+pub(crate) use self::noise::{CpuClock, interrupt_threads};
 
 /// A process tree: the supervisor whose descendants it is, and its control group.
 #[derive(Clone, Debug)]
@@ -24,6 +24,15 @@ impl Tree {
         Self {
             supervisor: server.supervisor_pid(),
             group: server.group().cloned(),
+        }
+    }
+
+    /// The tree below `supervisor`, as if there were no control groups.
+    #[cfg(test)]
+    pub(crate) fn without_group(supervisor: u32) -> Self {
+        Self {
+            supervisor,
+            group: None,
         }
     }
 

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fs, time::Duration};
 
 use deadheat_model::machine::Disturbance;
 
-use crate::process::{Snapshot, ticks};
+use crate::process::{ProcessStat, Snapshot, ticks};
 
 /// CPU time of the whole machine, CPU by CPU, of Deadheat with everything that it started, and of all other processes
 /// that can be seen, since their start.
@@ -24,6 +24,8 @@ struct Ticks {
     busy: u64,
     /// The part of `busy` that the kernel spent on interrupts, network packets among them.
     interrupts: u64,
+    /// The part of `interrupts` for those of the hardware.
+    hardware: u64,
     idle: u64,
     steal: u64,
 }
@@ -33,6 +35,7 @@ impl Ticks {
         Self {
             busy: self.busy.saturating_sub(earlier.busy),
             interrupts: self.interrupts.saturating_sub(earlier.interrupts),
+            hardware: self.hardware.saturating_sub(earlier.hardware),
             idle: self.idle.saturating_sub(earlier.idle),
             steal: self.steal.saturating_sub(earlier.steal),
         }
@@ -49,12 +52,23 @@ impl CpuClock {
         parse(&fs::read_to_string("/proc/stat").unwrap_or_default())
     }
 
-    /// The steal time, the busy time, and the part of the busy time spent in interrupts, on `cpus`, or on all CPUs if
-    /// `cpus` is empty, since the machine started. `None` if the kernel does not report them.
-    pub(crate) fn busy_times(&self, cpus: &[usize]) -> Option<[Duration; 3]> {
+    /// The steal time, the busy time, and the part of the busy time that the kernel spent on interrupts and counts for no
+    /// process, on `cpus`, or on all CPUs if `cpus` is empty, since the machine started. `threads` is the time in clock
+    /// ticks of [`interrupt_threads`], if these are known. `None` if the kernel does not report the times.
+    pub(crate) fn busy_times(&self, cpus: &[usize], threads: Option<u64>) -> Option<[Duration; 3]> {
         let found = self.on(cpus);
-        let parts = [found.steal, found.busy, found.interrupts];
-        (found.busy > 0).then(|| parts.map(ticks))
+        let apart = match threads {
+            Some(threads) if !self.measures_interrupts() => threads,
+            _ => found.interrupts,
+        };
+        (found.busy > 0).then(|| [found.steal, found.busy, apart].map(ticks))
+    }
+
+    /// Whether the kernel measures interrupts (`CONFIG_IRQ_TIME_ACCOUNTING`). Their time is then in no process's. Otherwise
+    /// it samples: each tick of its clock counts for the process that it interrupts, also if that was at work on packets,
+    /// and none counts for the hardware (kernel/sched/cputime.c).
+    fn measures_interrupts(&self) -> bool {
+        self.all.hardware > 0
     }
 
     /// Reads the clock, with the CPU time of `processes`.
@@ -64,7 +78,7 @@ impl CpuClock {
         let tree: u64 = tree.iter().map(|stat| stat.cpu_ticks).sum();
         let ours = tree + processes.find(own).map_or(0, |stat| stat.cpu_ticks);
         let all: u64 = processes.all().map(|stat| stat.cpu_ticks).sum();
-        let threads = processes.all().filter(|stat| stat.serves_interrupts);
+        let threads = processes.all().filter(|stat| stat.interrupts_of.is_some());
         let interrupt_threads: u64 = threads.map(|stat| stat.cpu_ticks).sum();
         Self {
             ours: ticks(ours),
@@ -100,6 +114,7 @@ impl CpuClock {
         each.fold(Ticks::default(), |sum, one| Ticks {
             busy: sum.busy + one.busy,
             interrupts: sum.interrupts + one.interrupts,
+            hardware: sum.hardware + one.hardware,
             idle: sum.idle + one.idle,
             steal: sum.steal + one.steal,
         })
@@ -108,10 +123,10 @@ impl CpuClock {
     /// CPU seconds that others used since `earlier`, in which our CPUs spent `all`.
     ///
     /// CPU time outside of Deadheat's processes is theirs, but the kernel's work for our own packets may count in two
-    /// ways: in the time of our processes, or only in that of interrupts (`CONFIG_IRQ_TIME_ACCOUNTING`). The kernel
-    /// does not report which. With many packets, the kernel's threads for them take over (ksoftirqd, whose time counts
-    /// as interrupts; kernel/sched/cputime.c). So there are two bounds, with that time and without it. The time of the
-    /// visible processes, which are not all in a container, lies between them.
+    /// ways: in the time of our processes, or only in that of interrupts, as that for packets which arrive from a network
+    /// while a CPU is idle always does. With many packets, the kernel's threads for them take over (ksoftirqd, whose time
+    /// counts as interrupts; kernel/sched/cputime.c). So there are two bounds, with that time and without it. The time of
+    /// the visible processes, which are not all in a container, lies between them.
     fn others_since(&self, earlier: &Self, all: Ticks) -> f64 {
         let ours = self.ours.saturating_sub(earlier.ours);
         let most = ticks(all.busy).saturating_sub(ours);
@@ -124,6 +139,21 @@ impl CpuClock {
         let seen = ticks(self.others.saturating_sub(earlier.others));
         seen.max(least).min(most).as_secs_f64()
     }
+}
+
+/// The kernel's threads for the interrupts of `cpus`, or of all CPUs if `cpus` is empty. They do the work for packets that
+/// the senders leave to them. None if the kernel hides them, as in a container.
+pub(crate) fn interrupt_threads(cpus: &[usize]) -> Vec<u32> {
+    let processes = Snapshot::take();
+    let is_one = |stat: &&ProcessStat| {
+        let cpu = stat.interrupts_of;
+        cpu.is_some_and(|cpu| cpus.is_empty() || cpus.contains(&cpu))
+    };
+    processes
+        .all()
+        .filter(is_one)
+        .map(|stat| stat.pid)
+        .collect()
 }
 
 fn parse(text: &str) -> CpuClock {
@@ -156,6 +186,7 @@ fn parse_ticks(text: &str) -> Option<Ticks> {
     Some(Ticks {
         busy: user + nice + system + irq + soft_irq,
         interrupts: irq + soft_irq,
+        hardware: irq,
         idle: idle + io_wait,
         steal,
     })
@@ -164,7 +195,6 @@ fn parse_ticks(text: &str) -> Option<Ticks> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::ProcessStat;
 
     /// What others did in ten seconds.
     fn since(clock: &CpuClock, before: &CpuClock, cpus: &[usize]) -> Disturbance {
@@ -216,6 +246,24 @@ mod tests {
     }
 
     #[test]
+    fn interrupts_are_apart_from_processes_if_the_kernel_measures_them() {
+        let apart = |text: &str, threads| {
+            let times = parse(text).busy_times(&[], threads);
+            times.map(|[_, _, apart]| apart)
+        };
+        let sampled = "cpu  60 0 20 80 0 0 20 0\n";
+        assert_eq!(apart(sampled, Some(0)), Some(Duration::ZERO));
+        assert_eq!(apart(sampled, Some(3)), Some(ticks(3)), "no process's");
+        assert_eq!(
+            apart(sampled, None),
+            Some(ticks(20)),
+            "as much as it may be"
+        );
+        let measured = "cpu  60 0 20 80 0 1 20 0\n";
+        assert_eq!(apart(measured, Some(3)), Some(ticks(21)));
+    }
+
+    #[test]
     fn no_order_of_the_counters_is_relied_on() {
         let others = |before: &str, after: &str| others_ticks(&parse(after), &parse(before));
         // Time in user mode went back, by more than interrupts took.
@@ -228,19 +276,18 @@ mod tests {
     #[test]
     fn the_threads_of_the_kernel_for_packets_are_nobody_else() {
         let own = std::process::id();
-        let stat = |pid, serves_interrupts, cpu_ticks| ProcessStat {
+        let stat = |pid, interrupts_of, cpu_ticks| ProcessStat {
             pid,
             parent: 2,
-            serves_interrupts,
+            interrupts_of,
             cpu_ticks,
             ..crate::process::read_stat(own).unwrap()
         };
         let before = parse("cpu  0 0 0 0 0 0 0 0\n");
         let others = |softirqd, other| {
             let far = u32::MAX - 10;
-            let processes: Snapshot = [stat(far, true, softirqd), stat(far + 1, false, other)]
-                .into_iter()
-                .collect();
+            let processes = [stat(far, Some(0), softirqd), stat(far + 1, None, other)];
+            let processes: Snapshot = processes.into_iter().collect();
             let read = CpuClock::read(&processes);
             let clock = CpuClock {
                 ours: ticks(80),

@@ -1,4 +1,5 @@
-//! Writes and reads a session's files. A kill at any time loses at most the heat in progress.
+//! Writes and reads the lines of a journal, and the header before it. A kill at any time loses at most what is being
+//! written.
 
 use std::{
     fs::{File, OpenOptions},
@@ -6,10 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use deadheat_model::{
-    heats::{JournalEntry, Resumption, SCHEMA, SessionHeader, SessionRecord},
-    record::{self, Record},
-};
+use deadheat_model::record::{self, Record};
 use flate2::read::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
 
@@ -157,6 +155,22 @@ impl Journal {
         Ok(())
     }
 
+    /// Removes the last line, which is a complete one.
+    ///
+    /// # Errors
+    /// When the file cannot be read or truncated.
+    pub(super) fn cut_last_line(&mut self) -> Result<(), JournalError> {
+        let failed = |source| JournalError::Write {
+            path: self.path.clone(),
+            source,
+        };
+        let length = self.file.metadata().map_err(failed)?.len();
+        // Without its end, it is an unfinished one.
+        let without_end = length.saturating_sub(1);
+        self.file.set_len(without_end).map_err(failed)?;
+        self.cut_unfinished_line()
+    }
+
     /// Appends entries that belong together and waits until they are on the disk.
     ///
     /// # Errors
@@ -227,7 +241,11 @@ fn too_long(what: &str, most: u64) -> io::Error {
 ///
 /// # Errors
 /// When the file is missing, is not what [`Journal`] writes, or is of another version.
-fn read_header_as<H: Record>(folder: &Path, name: &str, schema: u32) -> Result<H, JournalError> {
+pub(super) fn read_header_as<H: Record>(
+    folder: &Path,
+    name: &str,
+    schema: u32,
+) -> Result<H, JournalError> {
     /// The field with the version of the format.
     #[derive(Deserialize)]
     struct Version {
@@ -252,7 +270,10 @@ fn read_header_as<H: Record>(folder: &Path, name: &str, schema: u32) -> Result<H
 
 /// Reads the entries of the journal `name`, or of `name.gz` (kept sessions are compressed). Skips an unfinished last
 /// line, which a kill leaves.
-fn read_entries_of<E: Record>(folder: &Path, name: &str) -> Result<Vec<E>, JournalError> {
+pub(super) fn read_entries_of<E: Record>(
+    folder: &Path,
+    name: &str,
+) -> Result<Vec<E>, JournalError> {
     let (plain, zipped) = (folder.join(name), folder.join(format!("{name}.gz")));
     let is_zipped = !plain.exists() && zipped.exists();
     let path = if is_zipped { zipped } else { plain };
@@ -299,55 +320,6 @@ fn not_read(folder: &Path, path: &Path, source: io::Error) -> JournalError {
         folder: folder.to_owned(),
         source,
     }
-}
-
-/// The heats' file name.
-pub const HEATS_FILE: &str = "heats.jsonl";
-
-/// Reads a session. Skips an unfinished last line, which a kill leaves.
-///
-/// # Errors
-/// When a file is missing, is not what a session of heats writes, or is of another version.
-pub fn read_session(folder: &Path) -> Result<SessionRecord, JournalError> {
-    let header = read_header(folder)?;
-    let mut boot = header.boot.clone();
-    let mut record = SessionRecord {
-        header,
-        heats: Vec::new(),
-        resumed: Vec::new(),
-        end: None,
-    };
-    for entry in read_entries_of(folder, HEATS_FILE)? {
-        match entry {
-            JournalEntry::Heat(heat) => record.heats.push(*heat),
-            JournalEntry::Resumed {
-                at,
-                boot: now,
-                live,
-            } => {
-                record.end = None;
-                record.resumed.push(Resumption {
-                    at,
-                    rebooted: boot.is_some() && now.is_some() && boot != now,
-                    heats_before: record.begun() as usize,
-                    live,
-                });
-                boot = now;
-            }
-            JournalEntry::End { reason, .. } => record.end = Some(reason),
-        }
-    }
-    record.check().map_err(|error| JournalError::Malformed {
-        path: folder.join(HEATS_FILE),
-        line: 1,
-        reason: error.to_string(),
-    })?;
-    Ok(record)
-}
-
-/// Reads the header of a session.
-pub(super) fn read_header(folder: &Path) -> Result<SessionHeader, JournalError> {
-    read_header_as(folder, HEADER_FILE, SCHEMA)
 }
 
 #[cfg(test)]
@@ -499,16 +471,5 @@ mod tests {
             journal.append([entry(2)]).unwrap();
             assert_eq!(read(folder.path()).unwrap().last(), Some(&entry(2)));
         }
-    }
-
-    #[test]
-    fn a_session_of_another_version_is_refused_with_a_sentence() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join(HEADER_FILE), "{\"schema\": 2}").unwrap();
-        let error = read_session(folder.path()).unwrap_err().to_string();
-        assert!(
-            error.contains("has format 2, this deadheat reads 3; use the deadheat that wrote it"),
-            "{error}"
-        );
     }
 }

@@ -254,11 +254,11 @@ pub enum Checks<'a> {
 }
 
 impl Checks<'_> {
-    /// Sends one request to check whether a server is ready.
-    pub(crate) fn probe(&self, route: Route) -> Result<(), NotReady> {
+    /// Sends one request to check whether a server is ready. Setting `stop` ends the wait for the answer.
+    pub(crate) fn probe(&self, route: Route, stop: &AtomicBool) -> Result<(), NotReady> {
         match self {
-            Checks::Oracle(readiness) => readiness.probe(route),
-            Checks::Canned(canned) => Ok(canned.ask(route, ATTEMPT)?),
+            Checks::Oracle(readiness) => readiness.probe(route, stop),
+            Checks::Canned(canned) => Ok(canned.ask(route, ATTEMPT, stop)?),
         }
     }
 }

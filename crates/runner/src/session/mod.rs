@@ -13,6 +13,7 @@ pub(crate) mod members;
 mod options;
 mod preparation;
 pub(crate) mod readiness;
+mod record;
 mod resume;
 pub(crate) mod server;
 mod servers;
@@ -42,7 +43,7 @@ pub use options::{PinningMode, RecordedArguments, SelectedTarget, SessionOptions
 pub use preparation::Passed;
 pub use readiness::Readiness;
 pub use resume::ResumeError;
-pub use survey::{Inspections, survey};
+pub use survey::{Inspections, survey, without_loads};
 
 /// All targets as participants, before it is known which of them are available.
 fn participants(options: &SessionOptions) -> Vec<Participant> {

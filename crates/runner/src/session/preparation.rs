@@ -308,6 +308,9 @@ impl Preparing<'_> {
                 verified.ready = server.ready;
             }
             for workload in workloads {
+                if self.interrupt.load(Ordering::Relaxed) {
+                    break;
+                }
                 (self.on_event)(&Event::PrepareStarted {
                     target: target.target.clone(),
                     step: format!("verify {}", workload.manifest.id),
@@ -356,7 +359,9 @@ impl Preparing<'_> {
             &workload.manifest,
             &workload.points[0],
         );
-        let mut probe = |ports: &Ports, protocol| readiness.probe(launch.route(ports, protocol));
+        let interrupt = self.interrupt;
+        let mut probe =
+            |ports: &Ports, protocol| readiness.probe(launch.route(ports, protocol), interrupt);
         let fixtures = &mut self.services.fixtures;
         match Server::start(&launch, fixtures, self.interrupt, &mut probe) {
             Ok(server) => Ok(server),
@@ -401,7 +406,8 @@ impl Preparing<'_> {
             let passed = passed.iter().map(|one| one.workload.as_str());
             let mut verifier = verifier
                 .over(ports.route(check.protocol, certificate))
-                .after(passed);
+                .after(passed)
+                .until(self.interrupt);
             if index == 0 {
                 verifier
                     .check_free_connections(clients)

@@ -1,7 +1,7 @@
 //! When is a server ready? At its first correct answer, asked in the same way whatever is measured, so that the
 //! time to it can be compared.
 
-use std::{fs, io::ErrorKind, net::TcpStream, time::Duration};
+use std::{fs, io::ErrorKind, net::TcpStream, sync::atomic::AtomicBool, time::Duration};
 
 use deadheat_model::{LoadPoint, WorkloadManifest, workload::Oracle};
 
@@ -67,18 +67,18 @@ impl Readiness {
         }
     }
 
-    /// Asks once.
+    /// Asks once. Setting `stop` ends the wait for the answer.
     ///
     /// # Errors
     /// Why it is not ready yet.
-    pub fn probe(&self, route: Route) -> Result<(), NotReady> {
+    pub fn probe(&self, route: Route, stop: &AtomicBool) -> Result<(), NotReady> {
         // A refused connection is the usual answer so far, and cheaper to find out this way.
         TcpStream::connect_timeout(&route.address, ATTEMPT).map_err(|error| NotReady {
             reason: format!("connecting: {error}"),
             is_refusal: false,
             is_answer: false,
         })?;
-        let mut client = Client::with_timeout(route, ATTEMPT);
+        let mut client = Client::with_timeout(route, ATTEMPT, stop);
         Ok(text_answer(&mut client, &self.path, self.body.as_deref())?)
     }
 }

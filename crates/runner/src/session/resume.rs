@@ -20,7 +20,7 @@ use super::{
     journal::{HEADER_FILE, Journal, JournalError},
     preparation::prepare,
     services::Services,
-    sources::{definitions, hash_sources},
+    sources::{definitions, hash_sources, own_build},
 };
 use crate::{
     agent::Agents,
@@ -173,7 +173,15 @@ impl Changes {
         // Of the commit, only the files of stacks and workloads matter, and these are compared.
         let all = between(before, after).into_iter();
         let that_matter = all.filter(|change| change.aspect != Aspect::Commit);
-        Self(that_matter.map(|change| in_words(&change)).collect())
+        let mut changes: Vec<String> = that_matter.map(|change| in_words(&change)).collect();
+        changes.extend(changed_build(before, after));
+        Self(changes)
+    }
+}
+
+impl FromIterator<String> for Changes {
+    fn from_iter<I: IntoIterator<Item = String>>(lines: I) -> Self {
+        Self(lines.into_iter().collect())
     }
 }
 
@@ -182,6 +190,12 @@ impl fmt::Display for Changes {
         let lines: Vec<String> = self.0.iter().map(|line| format!("  {line}")).collect();
         f.write_str(&lines.join("\n"))
     }
+}
+
+/// The change of the program, if it is known. Sessions of two builds can be compared, and one session has one of them.
+fn changed_build(before: &SessionHeader, after: &SessionHeader) -> Option<String> {
+    let (was, is) = before.build.as_ref().zip(after.build.as_ref())?;
+    (was != is).then(|| format!("Deadheat's program: it was built as {was}, and is {is}"))
 }
 
 fn in_words(change: &Change) -> String {
@@ -287,6 +301,7 @@ fn now(
 ) -> SessionHeader {
     let mut after = before.clone();
     after.deadheat = options.version.clone();
+    after.build = own_build();
     after.machine = describe_machine();
     let (was, is) = (before.machine.memory_bytes, after.machine.memory_bytes);
     if (was.abs_diff(is) as f64) < MEMORY_TOLERANCE * was as f64 {
@@ -398,6 +413,27 @@ mod tests {
         let missing = told(Some("1"), None);
         assert!(missing.starts_with("a: its sources cannot be read now"));
         assert!(!told(None, None).is_empty());
+    }
+
+    #[test]
+    fn another_build_is_a_change_where_both_are_known() {
+        let of = |build: Option<&str>| {
+            let mut header = fixtures::record(vec![fixtures::load(&["a"])]).header;
+            header.build = build.map(str::to_owned);
+            header
+        };
+        let told = |was, is| Changes::new(&of(was), &of(is)).to_string();
+        assert_eq!(
+            told(Some("0"), Some("1")),
+            "  Deadheat's program: it was built as 0, and is 1"
+        );
+        for (was, is) in [(Some("0"), Some("0")), (None, Some("1")), (Some("0"), None)] {
+            assert_eq!(told(was, is), "");
+        }
+        // Sessions of two builds can be compared.
+        assert_eq!(between(&of(Some("0")), &of(Some("1"))), []);
+        let own = own_build().unwrap();
+        assert_eq!(own.len(), 12, "{own}");
     }
 
     #[test]

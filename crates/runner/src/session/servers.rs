@@ -25,7 +25,7 @@ use crate::{
     heat::{Entry, Generator, Member, ServerMember, Startable, UrlMember, Verified, WarmUps},
     manifest::Stack,
     prepare::search_path,
-    process::environment,
+    process::{OWN_PROGRAM, environment},
     secret::{hide_in_load, without_password},
     services::null,
     verify::{Canned, Fault, Fixtures, Ports, load_answer},
@@ -69,9 +69,13 @@ pub(super) fn as_recorded(comparison: &Comparison) -> Comparison {
     recorded
 }
 
-/// The words of a command without what may be a password.
+/// The words of a command without what may be a password. Deadheat's own program has its name.
 pub(super) fn words_as_recorded(words: &[String]) -> Vec<String> {
-    words.iter().map(|word| without_password(word)).collect()
+    let recorded = |word: &String| match word.as_str() {
+        OWN_PROGRAM => "deadheat".to_owned(),
+        word => without_password(word),
+    };
+    words.iter().map(recorded).collect()
 }
 
 /// A heat, as the servers in it share it.
@@ -170,8 +174,8 @@ impl Startable for StartableCommand<'_> {
         Server::start_program(&self.program, stop, &mut probe)
     }
 
-    fn verify(&self, server: &Server) -> Result<Verified, Fault> {
-        self.ask(&server.ports, &AtomicBool::new(false))?;
+    fn verify(&self, server: &Server, stop: &AtomicBool) -> Result<Verified, Fault> {
+        self.ask(&server.ports, stop)?;
         Ok(Verified {
             checks: 1,
             exchanges: self.load.exchanges.clone(),

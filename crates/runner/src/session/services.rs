@@ -15,7 +15,8 @@ use super::{
 use crate::{
     agent::Agents,
     certificate::Certificate,
-    process::{CpuGroup, TempFolder},
+    process::TempFolder,
+    sampling::Tree,
     services::{Postgres, PostgresOptions, Upstream},
     verify::Fixtures,
 };
@@ -149,21 +150,23 @@ impl Services {
         Some(self.fixtures.postgres.as_ref()?.describe().to_owned())
     }
 
-    /// The control groups of the services that run here, whose CPU time is Deadheat's own.
-    pub(super) fn groups(&self) -> Vec<CpuGroup> {
-        let postgres = self.fixtures.postgres.as_ref().and_then(Postgres::group);
-        let upstream = self.fixtures.upstream.as_ref().and_then(Upstream::group);
-        [postgres, upstream]
-            .into_iter()
-            .flatten()
-            .cloned()
-            .collect()
+    /// The process trees of the services that run here, whose CPU time is Deadheat's own.
+    pub(super) fn trees(&self) -> Vec<Tree> {
+        let postgres = self.fixtures.postgres.as_ref().and_then(Postgres::tree);
+        let upstream = self.fixtures.upstream.as_ref().map(Upstream::tree);
+        [postgres, upstream].into_iter().flatten().collect()
     }
 
-    /// Whether the database's host was lost, and how.
+    /// Which of them was lost, and how; `None`: all are there. PostgreSQL is asked, so this is for the time between heats.
     pub(super) fn lost(&mut self) -> Option<String> {
-        let agents = self.database_host.as_mut()?;
-        agents.check().err().map(|error| error.to_string())
+        let agents = self.database_host.as_mut();
+        let host = agents.and_then(|agents| agents.check().err());
+        let Fixtures {
+            postgres, upstream, ..
+        } = &mut self.fixtures;
+        host.map(|error| error.to_string())
+            .or_else(|| postgres.as_mut()?.lost())
+            .or_else(|| upstream.as_mut()?.lost())
     }
 
     /// The number of free connections of the database; `None` without a database, or if the query fails.

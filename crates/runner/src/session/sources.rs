@@ -1,4 +1,5 @@
-//! What a stack was built from, and what a workload asks, as hashes: whether either changed since a session began.
+//! What a stack was built from, what a workload asks, and this program itself, as hashes: whether one of them changed since
+//! a session began.
 
 use std::{
     collections::BTreeMap,
@@ -6,13 +7,14 @@ use std::{
     io::{self, Read},
     os::unix::{ffi::OsStrExt, fs::PermissionsExt},
     path::Path,
+    sync::OnceLock,
 };
 
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use super::SessionOptions;
-use crate::project_files::list;
+use crate::{process::OWN_PROGRAM, project_files::list};
 
 /// SHA-256 over the sources in a stack's folder ([`list`]): names, kinds and contents. A symbolic link counts as the path
 /// in it.
@@ -40,6 +42,20 @@ pub(super) fn definitions(options: &SessionOptions) -> BTreeMap<String, String> 
         ))
     });
     hashed.collect()
+}
+
+/// The bytes of its hash that name a build of Deadheat.
+const BUILD_BYTES: usize = 6;
+
+/// The build of this program: the first digits of the hash of its file as it was started, even if that was replaced. `None`
+/// if it cannot be read.
+pub(super) fn own_build() -> Option<String> {
+    static BUILD: OnceLock<Option<String>> = OnceLock::new();
+    let hashed = || {
+        let hash = content(Path::new(OWN_PROGRAM)).ok()?;
+        Some(HEXLOWER.encode(&hash.as_ref()[..BUILD_BYTES]))
+    };
+    BUILD.get_or_init(hashed).clone()
 }
 
 /// Adds a file: its kind, its path and its content, each with its length, so that no two folders look alike.

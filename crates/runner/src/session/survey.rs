@@ -1,4 +1,5 @@
-//! Which of the stacks that are asked for can be measured here, before anything is built.
+//! Which of the stacks that are asked for can be measured here, and which have a part in the session at all, before
+//! anything is built.
 
 use std::{
     collections::BTreeMap,
@@ -26,11 +27,18 @@ pub fn survey(
     let pinning = options.share_out();
     let missing = options.targets.iter().filter_map(|one| {
         let inspection = options.inspections.get(&one.stack)?;
-        let missing = inspection.availability(&host, &one.stack, &one.target, &pinning);
-        let missing = missing.or_else(|| answers_nothing(one, options))?;
+        let missing = inspection.availability(&host, &one.stack, &one.target, &pinning)?;
         Some((one.target.clone(), missing))
     });
     missing.collect()
+}
+
+/// The targets that offer none of the session's loads, each with the reason. Nothing is missing here for them.
+pub fn without_loads(options: &SessionOptions) -> Vec<(TargetId, Unavailable)> {
+    let targets = options.targets.iter();
+    targets
+        .filter_map(|one| Some((one.target.clone(), answers_nothing(one, options)?)))
+        .collect()
 }
 
 /// The workloads of the session that the target answers.

@@ -3,6 +3,7 @@
 use std::{
     io::Read as _,
     net::{Ipv4Addr, SocketAddr},
+    sync::atomic::AtomicBool,
     time::Duration,
 };
 
@@ -72,11 +73,11 @@ impl Canned {
         })
     }
 
-    /// Asks a server for it once.
+    /// Asks a server for it once. Setting `stop` ends the wait.
     ///
     /// # Errors
     /// What came instead, or did not come within `patience`.
-    pub fn ask(&self, route: Route, patience: Duration) -> Result<(), Fault> {
+    pub fn ask(&self, route: Route, patience: Duration, stop: &AtomicBool) -> Result<(), Fault> {
         let content = Content::Exact {
             bytes: self.body.clone(),
         };
@@ -87,7 +88,7 @@ impl Canned {
                 body: content.into(),
             },
         };
-        let answer = Client::with_timeout(route, patience).send(&question.request)?;
+        let answer = Client::with_timeout(route, patience, stop).send(&question.request)?;
         question.judge(&question.name(), "the canned answer comes", &answer)
     }
 }

@@ -12,33 +12,38 @@ use super::{
     fault::{ANSWERS, shown},
     http2::Http2,
     route::Route,
-    wire::{NoReply, ProbeConnection, WholeAnswer},
+    wire::{NoReply, Patience, ProbeConnection, WholeAnswer},
 };
 use crate::secret::without_secret_values;
 
+/// A flag that ends no wait.
+pub(super) static NEVER: AtomicBool = AtomicBool::new(false);
+
 /// Sends probes to one server.
-pub struct Client {
+pub struct Client<'s> {
     route: Route,
-    patience: Duration,
-    kept: Option<Connection>,
+    patience: Patience<'s>,
+    kept: Option<Connection<'s>>,
 }
 
-enum Connection {
-    Http1(ProbeConnection),
-    Http2(Box<Http2>),
+enum Connection<'s> {
+    Http1(ProbeConnection<'s>),
+    Http2(Box<Http2<'s>>),
 }
 
-impl Client {
+impl Client<'static> {
     /// A client of the server at `route`.
     pub fn new(route: Route) -> Self {
-        Self::with_timeout(route, PATIENCE)
+        Self::with_timeout(route, PATIENCE, &NEVER)
     }
+}
 
-    /// The same with another bound on each request.
-    pub(crate) fn with_timeout(route: Route, patience: Duration) -> Self {
+impl<'s> Client<'s> {
+    /// A client with the timeout `time` for each request. Setting `stop` ends one.
+    pub(crate) fn with_timeout(route: Route, time: Duration, stop: &'s AtomicBool) -> Self {
         Self {
             route,
-            patience,
+            patience: Patience::new(time, stop),
             kept: None,
         }
     }
@@ -75,7 +80,7 @@ impl Client {
         self.ask(connection, request)
     }
 
-    fn connect(&self) -> Result<Connection, NoReply> {
+    fn connect(&self) -> Result<Connection<'s>, NoReply> {
         let Route {
             address, protocol, ..
         } = self.route;
@@ -94,7 +99,7 @@ impl Client {
 
     fn ask(
         &mut self,
-        mut connection: Connection,
+        mut connection: Connection<'s>,
         request: &RequestSpec,
     ) -> Result<WholeAnswer, NoReply> {
         let (answer, keeps) = match &mut connection {
@@ -114,7 +119,7 @@ impl Client {
 ///
 /// # Errors
 /// What came instead.
-pub fn text_answer(client: &mut Client, path: &str, body: Option<&str>) -> Result<(), Fault> {
+pub fn text_answer(client: &mut Client<'_>, path: &str, body: Option<&str>) -> Result<(), Fault> {
     let answer = client.send(&RequestSpec::get(path))?;
     let is_right = match body {
         Some(body) => answer.status == 200 && answer.body == body.as_bytes(),
@@ -160,7 +165,7 @@ pub(crate) fn load_answer(
         timeouts: Timeouts {
             connect: patience,
             request: patience,
-            cool_down: patience,
+            drain: patience,
         },
         content_sample: 1,
         cpus: Vec::new(),

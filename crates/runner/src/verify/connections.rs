@@ -3,7 +3,7 @@
 
 use std::{
     net::SocketAddr,
-    sync::Barrier,
+    sync::{Barrier, atomic::AtomicBool},
     thread,
     time::{Duration, Instant},
 };
@@ -20,7 +20,7 @@ use super::{
     http2::Http2,
     question::{ExpectedAnswer, LATE, ProbeRequest},
     route::Route,
-    wire::{NoReply, ProbeConnection, Reply, encode},
+    wire::{NoReply, Patience, ProbeConnection, Reply, encode},
 };
 
 /// The number of sequential requests on one connection.
@@ -42,7 +42,7 @@ const OLD: &str =
 const PIECES: &str = "a request that comes in pieces is answered as any other";
 const IN_ORDER: &str = "requests that come in one write are all answered, in their order";
 
-impl Verifier<'_> {
+impl<'a> Verifier<'a> {
     /// Runs all checks of connections.
     pub(super) fn verify_connections(&mut self) -> Result<(), Fault> {
         if self.declared.http.keep_alive {
@@ -164,12 +164,13 @@ impl Verifier<'_> {
     }
 
     /// A new connection to the server.
-    pub(super) fn connect(&self) -> Result<ProbeConnection, Fault> {
+    pub(super) fn connect(&self) -> Result<ProbeConnection<'a>, Fault> {
         self.connect_for(PATIENCE)
     }
 
-    /// A new connection with the timeout `patience` for each answer.
-    pub(super) fn connect_for(&self, patience: Duration) -> Result<ProbeConnection, Fault> {
+    /// A new connection with the timeout `time` for each answer.
+    pub(super) fn connect_for(&self, time: Duration) -> Result<ProbeConnection<'a>, Fault> {
+        let patience = Patience::new(time, self.stop);
         ProbeConnection::open(self.address, patience).map_err(|error| {
             Fault::new(
                 format!("a connection to {}", self.address),
@@ -213,7 +214,11 @@ pub(super) fn judged(
     Ok(reply)
 }
 
-fn expect_end(wire: &mut ProbeConnection, asked: String, rule: &'static str) -> Result<(), Fault> {
+fn expect_end(
+    wire: &mut ProbeConnection<'_>,
+    asked: String,
+    rule: &'static str,
+) -> Result<(), Fault> {
     let begun = Instant::now();
     if wire.ends_within(CLOSING) {
         return Ok(());
@@ -232,7 +237,11 @@ fn expect_end(wire: &mut ProbeConnection, asked: String, rule: &'static str) -> 
 }
 
 /// Sends a request in pieces, split in the middle of the method, of the head, of the head's end, and of the body.
-fn send_in_pieces(wire: &mut ProbeConnection, bytes: &[u8], body: usize) -> Result<(), NoReply> {
+fn send_in_pieces(
+    wire: &mut ProbeConnection<'_>,
+    bytes: &[u8],
+    body: usize,
+) -> Result<(), NoReply> {
     let in_body = body + (bytes.len() - body) / 2;
     let cuts = [2, body / 2, body - 1, body, in_body, bytes.len()];
     let mut from = 0;
@@ -290,8 +299,8 @@ impl Verifier<'_> {
             let name = question.name();
             format!("{name}, {streams} times on a connection{}", route.over())
         };
-        let answers =
-            Http2::open(route, PATIENCE).and_then(|mut http2| http2.ask_together(&requests));
+        let http2 = Http2::open(route, Patience::new(PATIENCE, self.stop));
+        let answers = http2.and_then(|mut http2| http2.ask_together(&requests));
         let answers = answers.map_err(|error| {
             let asked = questions.first().map(asked).unwrap_or_default();
             Fault::new(asked, AT_ONCE, "answers".to_owned(), error.to_string())
@@ -307,7 +316,7 @@ impl Verifier<'_> {
         for (alpn, rule) in [(&["http/1.1"][..], OFFERED_ONE), (&[], NO_ALPN)] {
             for question in self.questions(1)? {
                 let asked = format!("{} over TLS", question.name());
-                let wire = route.open_tls(alpn, PATIENCE);
+                let wire = route.open_tls(alpn, Patience::new(PATIENCE, self.stop));
                 let reply = wire.and_then(|mut wire| wire.ask(&question.request));
                 judged(&question, &asked, rule, reply)?;
                 self.passed += 1;
@@ -319,12 +328,12 @@ impl Verifier<'_> {
     fn verify_http1_on_h2c(&mut self, route: &Route) -> Result<(), Fault> {
         for question in self.questions(1)? {
             let asked = format!("{} in HTTP/1.1 on $H2C_PORT", question.name());
-            let reply = ProbeConnection::open(route.address, REFUSAL)
-                .and_then(|mut wire| wire.ask(&question.request));
+            let wire = ProbeConnection::open(route.address, Patience::new(REFUSAL, self.stop));
+            let reply = wire.and_then(|mut wire| wire.ask(&question.request));
             match reply {
                 Err(NoReply::Closed | NoReply::Broken(_) | NoReply::Refused(_)) => {}
                 Ok(reply) if reply.answer.status >= 400 => {}
-                reply @ (Ok(_) | Err(NoReply::Late(_))) => {
+                reply @ (Ok(_) | Err(NoReply::Late(_) | NoReply::Interrupted)) => {
                     judged(&question, &asked, NEVER_HANGS, reply)?;
                 }
             }
@@ -346,7 +355,7 @@ impl Verifier<'_> {
         let questions = self.questions(CONNECTIONS * EACH)?;
         let counted = self.service_count()?;
         let sessions = self.sessions()?;
-        ask_together(self.address, self.declared.http, &questions)?;
+        ask_together(self.address, self.declared.http, &questions, self.stop)?;
         self.passed += questions.len() as u32;
         let answers = questions.len() as u64;
         let asked = format!(
@@ -359,7 +368,7 @@ impl Verifier<'_> {
 }
 
 /// Sends all `questions` over up to [`CONNECTIONS`] concurrent connections. Each connection sends its next request
-/// after an answer.
+/// after an answer. Setting `stop` ends the wait for one.
 ///
 /// # Errors
 /// The first wrong answer of the first connection that got one.
@@ -367,6 +376,7 @@ pub(super) fn ask_together(
     address: SocketAddr,
     declared: Http,
     questions: &[ProbeRequest],
+    stop: &AtomicBool,
 ) -> Result<(), Fault> {
     let each = questions.len().div_ceil(CONNECTIONS).max(1);
     let size = questions.len().div_ceil(each);
@@ -375,6 +385,7 @@ pub(super) fn ask_together(
         keep_alive: declared.keep_alive,
         size,
         together: Barrier::new(size),
+        stop,
     };
     thread::scope(|scope| {
         let clients = questions.chunks(each).enumerate();
@@ -391,18 +402,20 @@ pub(super) fn ask_together(
 }
 
 /// Clients that send requests to one server concurrently.
-struct ConcurrentClients {
+struct ConcurrentClients<'s> {
     address: SocketAddr,
     keep_alive: bool,
     size: usize,
     /// The barrier at which all clients wait after connecting.
     together: Barrier,
+    stop: &'s AtomicBool,
 }
 
-impl ConcurrentClients {
+impl ConcurrentClients<'_> {
     /// Runs one client: connects, waits for the others, and sends its requests.
     fn client(&self, index: usize, questions: &[ProbeRequest]) -> Result<(), Fault> {
-        let connect = || ProbeConnection::open(self.address, PATIENCE);
+        let patience = Patience::new(PATIENCE, self.stop);
+        let connect = || ProbeConnection::open(self.address, patience);
         let first = connect();
         self.together.wait();
         let mut open = Some(first);

@@ -1,6 +1,6 @@
 //! A connection of HTTP/2 for probes: the crate `h2`, one conversation at a time. Between two requests nothing happens on it.
 
-use std::{future::Future, net::SocketAddr, sync::Arc, time::Duration};
+use std::{future::Future, net::SocketAddr, pin::pin, sync::Arc};
 
 use deadheat_model::{
     StackProtocol,
@@ -23,7 +23,7 @@ use tokio_rustls::{TlsConnector, rustls::pki_types::ServerName};
 
 use super::{
     route::{Route, no_certificate},
-    wire::{LONGEST, NoReply, WholeAnswer},
+    wire::{LONGEST, NoReply, Patience, WholeAnswer},
 };
 
 /// How much of answers may be under way, in bytes: of one as of all of a connection.
@@ -33,16 +33,16 @@ const WINDOW: u32 = 64 << 20;
 const NAME: &str = "h2";
 
 /// A connection to a server.
-pub(super) struct Http2 {
+pub(super) struct Http2<'s> {
     runtime: Runtime,
     origin: String,
     sender: SendRequest<Bytes>,
-    patience: Duration,
+    patience: Patience<'s>,
 }
 
-impl Http2 {
+impl<'s> Http2<'s> {
     /// Connects. Each answer may take as long as `patience`.
-    pub(super) fn open(route: &Route, patience: Duration) -> Result<Self, NoReply> {
+    pub(super) fn open(route: &Route, patience: Patience<'s>) -> Result<Self, NoReply> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| broken("preparing a connection", error))?;
         let sender = within(&runtime, patience, connect(route))?;
@@ -91,11 +91,19 @@ impl Http2 {
 
 fn within<T>(
     runtime: &Runtime,
-    patience: Duration,
+    patience: Patience<'_>,
     work: impl Future<Output = Result<T, NoReply>>,
 ) -> Result<T, NoReply> {
-    let limited = runtime.block_on(async { timeout(patience, work).await });
-    limited.unwrap_or(Err(NoReply::Late(patience)))
+    let until = patience.until();
+    runtime.block_on(async {
+        let mut work = pin!(work);
+        loop {
+            let wait = patience.wait(until)?;
+            if let Ok(done) = timeout(wait, work.as_mut()).await {
+                return done;
+            }
+        }
+    })
 }
 
 fn broken(attempt: &str, error: impl std::fmt::Display) -> NoReply {

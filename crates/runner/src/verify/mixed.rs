@@ -5,7 +5,7 @@ use deadheat_model::{Exchange, WorkloadManifest, workload::Oracle};
 use rand::{Rng as _, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Client, Depth, Fault, Verifier, question::ProbeRequest};
+use super::{Client, Depth, Fault, PATIENCE, Verifier, question::ProbeRequest};
 use crate::services::Postgres;
 
 /// Different requests of a part, at most.
@@ -89,10 +89,11 @@ impl Verifier<'_> {
 
     /// A verifier of a part, which asks as this one does.
     fn part<'p>(&'p mut self, workload: &'p WorkloadManifest) -> Verifier<'p> {
+        let route = self.client.route().clone();
         Verifier {
             address: self.address,
             path: self.declared.path_of(workload),
-            client: Client::new(self.client.route().clone()),
+            client: Client::with_timeout(route, PATIENCE, self.stop),
             declared: self.declared.clone(),
             workload,
             point: &workload.point[0],
@@ -102,6 +103,7 @@ impl Verifier<'_> {
             passed: 0,
             late: self.late,
             passed_before: Vec::new(),
+            stop: self.stop,
         }
     }
 }

@@ -22,7 +22,12 @@ mod wire;
 mod worlds;
 
 use std::{
-    collections::BTreeMap, io, net::SocketAddr, ops::RangeInclusive, path::Path, sync::Arc,
+    collections::BTreeMap,
+    io,
+    net::SocketAddr,
+    ops::RangeInclusive,
+    path::Path,
+    sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -45,13 +50,14 @@ pub use self::{
     route::{Ports, Route},
     static_file::StaticFolder,
 };
+use self::{
+    client::NEVER,
+    question::{ExpectedAnswer, ExpectedBody, LATE, LATE_IN_HEATS, ProbeRequest},
+    wire::WholeAnswer,
+};
 pub(crate) use self::{
     client::load_answer,
     crud::{Acknowledged, ItemsSeen},
-};
-use self::{
-    question::{ExpectedAnswer, ExpectedBody, LATE, LATE_IN_HEATS, ProbeRequest},
-    wire::WholeAnswer,
 };
 use crate::services::{Postgres, Upstream};
 
@@ -193,7 +199,7 @@ pub enum Depth {
 pub struct Verifier<'a> {
     /// The address for HTTP/1.1 without TLS.
     address: SocketAddr,
-    client: Client,
+    client: Client<'a>,
     declared: Declared,
     workload: &'a WorkloadManifest,
     /// The path of the workload, with placeholders for the load point's numbers.
@@ -207,6 +213,8 @@ pub struct Verifier<'a> {
     late: Duration,
     /// Workloads whose full check the stack has passed.
     passed_before: Vec<String>,
+    /// Ends a wait for an answer when set.
+    stop: &'a AtomicBool,
 }
 
 impl<'a> Verifier<'a> {
@@ -232,13 +240,24 @@ impl<'a> Verifier<'a> {
             passed: 0,
             late: LATE_IN_HEATS,
             passed_before: Vec::new(),
+            stop: &NEVER,
         }
     }
 
     /// Sends the workload's requests by `route`.
     pub fn over(self, route: Route) -> Self {
         Self {
-            client: Client::new(route),
+            client: Client::with_timeout(route, PATIENCE, self.stop),
+            ..self
+        }
+    }
+
+    /// Ends a check when `stop` is set. Its error is then not the server's.
+    pub(crate) fn until(self, stop: &'a AtomicBool) -> Self {
+        let route = self.client.route().clone();
+        Self {
+            client: Client::with_timeout(route, PATIENCE, stop),
+            stop,
             ..self
         }
     }

@@ -1,13 +1,10 @@
 //! How a server is reached: where it listens, and what is spoken there.
 
-use std::{
-    net::{IpAddr, SocketAddr},
-    time::Duration,
-};
+use std::net::{IpAddr, SocketAddr};
 
 use deadheat_model::StackProtocol;
 
-use super::wire::{NoReply, ProbeConnection};
+use super::wire::{NoReply, Patience, ProbeConnection};
 use crate::certificate::Certificate;
 
 /// The ports that a server was given. One that it was not given is 0, where nothing can listen.
@@ -76,11 +73,11 @@ impl Route {
     }
 
     /// A connection of HTTP/1.1 over TLS, for which a client offers these protocols by ALPN.
-    pub(super) fn open_tls(
+    pub(super) fn open_tls<'s>(
         &self,
         alpn: &[&str],
-        patience: Duration,
-    ) -> Result<ProbeConnection, NoReply> {
+        patience: Patience<'s>,
+    ) -> Result<ProbeConnection<'s>, NoReply> {
         match &self.certificate {
             Some(certificate) => {
                 ProbeConnection::open_tls(self.address, certificate.client(alpn), patience)

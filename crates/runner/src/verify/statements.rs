@@ -107,7 +107,7 @@ impl Verifier<'_> {
     ) -> Result<Option<ParseCount>, Fault> {
         let statements = pool * requests.statements();
         let (before, _) = self.requests(requests, statements * BEFORE)?;
-        ask_together(self.address, self.declared.http, &before)?;
+        ask_together(self.address, self.declared.http, &before, self.stop)?;
         self.passed += statements * BEFORE;
         if requests == Requests::Writes {
             self.own_table(Postgres::reset_items)?;
@@ -161,7 +161,7 @@ impl Verifier<'_> {
             .as_ref()
             .ok_or_else(|| super::users::missing("PostgreSQL"))?;
         let said = postgres.listen(self.seat, table, || {
-            asked = ask_together(self.address, self.declared.http, questions);
+            asked = ask_together(self.address, self.declared.http, questions, self.stop);
         });
         asked?;
         said.map_err(fault)

@@ -5,7 +5,10 @@ use std::{
     borrow::Cow,
     io::{self, Read, Write},
     net::{SocketAddr, TcpStream},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -26,12 +29,47 @@ const HEADERS: usize = 64;
 /// The chunk size of request bodies in bytes. A body is sent in several chunks, and the last one is usually shorter.
 const CHUNK: usize = 16;
 
+/// The longest wait between two looks at the flag that ends it.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How long a probe waits for an answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience<'s> {
+    /// The timeout.
+    time: Duration,
+    /// Ends a wait when set.
+    stop: &'s AtomicBool,
+}
+
+impl<'s> Patience<'s> {
+    pub(super) fn new(time: Duration, stop: &'s AtomicBool) -> Self {
+        Self { time, stop }
+    }
+
+    /// When a wait that begins now is over.
+    pub(super) fn until(self) -> Instant {
+        Instant::now() + self.time
+    }
+
+    /// The time until the next look.
+    pub(super) fn wait(self, until: Instant) -> Result<Duration, NoReply> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(NoReply::Interrupted);
+        }
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(NoReply::Late(self.time));
+        }
+        Ok(left.min(LOOK))
+    }
+}
+
 /// A connection to a server.
 #[derive(Debug)]
-pub(super) struct ProbeConnection {
+pub(super) struct ProbeConnection<'s> {
     address: SocketAddr,
     stream: Stream,
-    patience: Duration,
+    patience: Patience<'s>,
     /// Bytes received after the last answer.
     ahead: Vec<u8>,
 }
@@ -108,6 +146,9 @@ pub(super) enum NoReply {
     /// It did not arrive completely within this time.
     #[error("no whole answer within {} s", .0.as_secs())]
     Late(Duration),
+    /// The user asked to stop meanwhile.
+    #[error("the wait was interrupted")]
+    Interrupted,
     /// It cannot be parsed.
     #[error("{0}")]
     Broken(String),
@@ -143,14 +184,22 @@ impl NoReply {
     }
 }
 
-impl ProbeConnection {
+/// Whether the time of a read or a write was over.
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+    )
+}
+
+impl<'s> ProbeConnection<'s> {
     /// Connects. Each answer may take as long as `patience`.
-    pub(super) fn open(address: SocketAddr, patience: Duration) -> Result<Self, NoReply> {
+    pub(super) fn open(address: SocketAddr, patience: Patience<'s>) -> Result<Self, NoReply> {
         let connect = || {
-            let stream = TcpStream::connect_timeout(&address, patience)?;
+            let stream = TcpStream::connect_timeout(&address, patience.time)?;
             // Pieces of a request must arrive as pieces.
             stream.set_nodelay(true)?;
-            stream.set_write_timeout(Some(patience))?;
+            stream.set_write_timeout(Some(patience.time))?;
             Ok(stream)
         };
         let stream = connect()
@@ -167,23 +216,26 @@ impl ProbeConnection {
     pub(super) fn open_tls(
         address: SocketAddr,
         config: Arc<ClientConfig>,
-        patience: Duration,
+        patience: Patience<'s>,
     ) -> Result<Self, NoReply> {
         let plain = Self::open(address, patience)?;
         let Stream::Plain(mut socket) = plain.stream else {
             return Err(NoReply::Broken("TLS within TLS".to_owned()));
         };
-        let in_words = |error: io::Error| match error.kind() {
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => NoReply::Late(patience),
-            _ => NoReply::in_tls(&error),
-        };
+        let in_words = |error: io::Error| NoReply::in_tls(&error);
         let name = ServerName::from(address.ip());
         let tls = ClientConnection::new(config, name).map_err(io::Error::other);
         let mut tls = tls.map_err(in_words)?;
-        let limited = socket.set_read_timeout(Some(patience));
-        limited.map_err(in_words)?;
+        let until = patience.until();
         while tls.is_handshaking() {
-            tls.complete_io(&mut socket).map_err(in_words)?;
+            let limited = socket.set_read_timeout(Some(patience.wait(until)?));
+            limited.map_err(in_words)?;
+            match tls.complete_io(&mut socket) {
+                Err(error) if is_timeout(&error) => {}
+                done => {
+                    done.map_err(in_words)?;
+                }
+            }
         }
         match tls.alpn_protocol() {
             None | Some(b"http/1.1") => Ok(Self {
@@ -210,7 +262,7 @@ impl ProbeConnection {
             Err(error) => match error.kind() {
                 io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Ok(()),
                 io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-                    Err(NoReply::Late(self.patience))
+                    Err(NoReply::Late(self.patience.time))
                 }
                 _ => Err(NoReply::Broken(format!("sending: {error}"))),
             },
@@ -219,7 +271,7 @@ impl ProbeConnection {
 
     /// Reads one answer. Interim answers (1xx) are skipped.
     pub(super) fn reply(&mut self) -> Result<Reply, NoReply> {
-        let until = Instant::now() + self.patience;
+        let until = self.patience.until();
         let head = loop {
             let head = self.head(until)?;
             if head.status >= 200 {
@@ -320,33 +372,33 @@ impl ProbeConnection {
         }
     }
 
-    /// Reads once. Returns `false` at the end of the connection.
+    /// Waits for bytes and reads them. Returns `false` at the end of the connection.
     fn more(&mut self, until: Instant) -> Result<bool, NoReply> {
         if self.ahead.len() > LONGEST {
             return Err(endless());
         }
-        let late = || NoReply::Late(self.patience);
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(late());
-        }
         let broken = |error: io::Error| NoReply::Broken(format!("reading: {error}"));
-        let socket = self.stream.socket();
-        socket.set_read_timeout(Some(left)).map_err(broken)?;
         let mut piece = [0; 65_536];
-        match self.stream.read(&mut piece) {
-            Ok(0) => Ok(false),
-            Ok(length) => {
-                self.ahead.extend_from_slice(&piece[..length]);
-                Ok(true)
+        loop {
+            let wait = self.patience.wait(until)?;
+            let socket = self.stream.socket();
+            socket.set_read_timeout(Some(wait)).map_err(broken)?;
+            match self.stream.read(&mut piece) {
+                Ok(0) => return Ok(false),
+                Ok(length) => {
+                    self.ahead.extend_from_slice(&piece[..length]);
+                    return Ok(true);
+                }
+                Err(error) if is_timeout(&error) => {}
+                Err(error) => match error.kind() {
+                    // Many servers close TLS connections without a close_notify.
+                    io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof => {
+                        return Ok(false);
+                    }
+                    io::ErrorKind::Interrupted => return Ok(true),
+                    _ => return Err(broken(error)),
+                },
             }
-            Err(error) => match error.kind() {
-                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Err(late()),
-                // Many servers close TLS connections without a close_notify.
-                io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof => Ok(false),
-                io::ErrorKind::Interrupted => Ok(true),
-                _ => Err(broken(error)),
-            },
         }
     }
 }

@@ -375,6 +375,7 @@ pub fn gate(ratio: f64, bound: f64, most: u32, seeds: Range<u64>) -> GateEvidenc
             let judged = LookResult {
                 compared: at_look(std::slice::from_ref(&cell), look, &bounds),
                 not_compared: Vec::new(),
+                awaiting_tail: Vec::new(),
             };
             if judged.is_final(check) || heat == most {
                 let gate = Gate::new(&judged.compared, 0, check);

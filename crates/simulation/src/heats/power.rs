@@ -14,8 +14,9 @@ use super::{
 pub const GATE_RATIOS: [f64; 6] = [1.0, 0.98, 0.97, 0.95, 0.93, 0.90];
 /// The bound of the table of gates: 3 %.
 pub const GATE_BOUND: f64 = 0.03;
-/// Heats at most, in the table of gates: about what the default budget of five minutes has room for, and fifteen.
-pub const GATE_MOST_HEATS: [u32; 2] = [24, 72];
+/// Heats at most, in the table of gates: about what five minutes, the default, have room for with commands, and with stacks
+/// that need no long warm-up; and three times as long.
+pub const GATE_MOST_HEATS: [u32; 3] = [10, 24, 72];
 
 /// Numbers of members, a part of the table for each.
 pub const MEMBERS: [usize; 2] = [2, 6];

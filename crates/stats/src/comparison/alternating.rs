@@ -38,16 +38,27 @@ pub struct LookResult {
     pub compared: Vec<Compared>,
     /// The cells that were not compared, each with the reason.
     pub not_compared: Vec<NotCompared>,
+    /// The cells without a p99 that decides as soon as more heats have enough answers for it.
+    pub awaiting_tail: Vec<CellId>,
 }
 
 impl LookResult {
-    /// Whether more heats would change nothing: every cell that can be compared has an answer to each question.
+    /// Whether more heats would change nothing: every cell that can be compared has an answer to each question. A tail
+    /// that is still to come can only change what is not yet against B.
     pub fn is_final(&self, check: Check) -> bool {
-        let is_answered =
-            |cell: &Compared| cell.verdict != RatioVerdict::NotEnoughData || cell.is_hopeless();
+        let is_answered = |cell: &Compared| match cell.verdict {
+            RatioVerdict::Worse => true,
+            RatioVerdict::NotEnoughData => cell.is_hopeless(),
+            RatioVerdict::Better | RatioVerdict::DeadHeat => {
+                !self.awaiting_tail.contains(&cell.subject)
+            }
+        };
         match () {
             () if self.compared.is_empty() => true,
-            () if check.has_bound() => Gate::new(&self.compared, 0, check).is_decided(),
+            () if check.has_bound() => {
+                let gate = Gate::new(&self.compared, 0, check);
+                gate.is_against_b() || (gate.is_decided() && self.awaiting_tail.is_empty())
+            }
             () => self.compared.iter().all(is_answered),
         }
     }
@@ -203,6 +214,7 @@ impl<'a> Duel<'a> {
     pub fn judge(&self, look: Option<Look>) -> LookResult {
         let bounds = &self.bounds();
         let (mut cells, mut not_compared) = (Vec::new(), Vec::new());
+        let mut awaiting_tail = Vec::new();
         for (index, load) in self.plan_loads().filter(|(_, load)| load.leads()) {
             let subject = CellId {
                 target: None,
@@ -231,7 +243,12 @@ impl<'a> Duel<'a> {
                 counted.hindrance()
             };
             match hindrance {
-                None => cells.push(counted.cell(subject, look, bounds)),
+                None => {
+                    if counted.awaits_tail() {
+                        awaiting_tail.push(subject.clone());
+                    }
+                    cells.push(counted.cell(subject, look, bounds));
+                }
                 Some(reason) => {
                     not_compared.push(NotCompared {
                         subject,
@@ -248,6 +265,7 @@ impl<'a> Duel<'a> {
         LookResult {
             compared,
             not_compared,
+            awaiting_tail,
         }
     }
 

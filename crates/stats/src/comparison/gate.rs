@@ -149,7 +149,8 @@ impl Gate {
         self.is_against_b() || !is_open
     }
 
-    fn is_against_b(&self) -> bool {
+    /// Whether B is proven worse by more than a bound, or cannot take a rate that A takes.
+    pub(super) fn is_against_b(&self) -> bool {
         self.has(Gated::Worse) || !self.overloaded.is_empty()
     }
 
@@ -232,7 +233,12 @@ impl ComparisonAnalysis {
             &[]
         };
         let not_judged = self.not_compared.len() + self.compared.len() - judged.len();
-        Gate::new(judged, not_judged, check)
+        let gate = Gate::new(judged, not_judged, check);
+        if !check.has_bound() {
+            return gate;
+        }
+        let level = 1.0 - self.bounds.alpha / gate.cells.len().max(1) as f64;
+        Gate::new(&at_shared_level(judged, level), not_judged, check)
     }
 
     /// Whether any cell has a ratio. Without one, nothing was compared.
@@ -244,6 +250,18 @@ impl ComparisonAnalysis {
     pub fn b_failed(&self) -> bool {
         self.b.failed.is_some() || self.not_compared.iter().any(|cell| cell.b_failed)
     }
+}
+
+/// The cells with the intervals that a bound is tested with. In the same heats, they have these intervals already. Those of
+/// sessions and runs have Holm's levels, which are chosen by the p values of no difference, and so hold for that question
+/// alone: here, all tested ratios share the error evenly (Bonferroni).
+fn at_shared_level(compared: &[Compared], level: f64) -> Vec<Compared> {
+    let mut compared = compared.to_vec();
+    let ratios = compared.iter_mut().flat_map(|cell| &mut cell.ratios);
+    for ratio in ratios.filter(|ratio| ratio.p_adjusted.is_some()) {
+        ratio.interval = ratio.interval_at(level);
+    }
+    compared
 }
 
 /// Compares the interval of the ratio with the bound; without a bound, uses the verdict. Both ends of the interval hold

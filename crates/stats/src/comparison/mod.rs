@@ -26,7 +26,7 @@ use serde::Serialize;
 pub use self::gate::{Gate, GateCell, GateOverload, Gated};
 use crate::{
     heats::{self, Rule, recorded::SliceLengths},
-    interval::Interval,
+    interval::{Difference, Interval},
     sequential::{Design, Look},
 };
 
@@ -225,7 +225,7 @@ pub enum Ended {
     Budget,
     /// SIGINT or SIGTERM. The user may have sent it because of the results so far, so no look was taken.
     Interrupted,
-    /// A host was lost, or Deadheat was killed. No look was taken.
+    /// A host or a service was lost, or Deadheat was killed. No look was taken.
     Lost,
     /// One side could no longer be measured.
     Failed,
@@ -453,6 +453,19 @@ impl Ratio {
     /// The number of heats of the side that has fewer.
     pub(crate) fn heats(&self) -> usize {
         self.heats_a.min(self.heats_b)
+    }
+
+    /// The t interval at this level; `None` with too few heats.
+    pub(crate) fn interval_at(&self, level: f64) -> Option<Interval> {
+        let difference = Difference {
+            mean: self.ratio.ln(),
+            error: self.error?,
+            freedom: self.freedom?,
+        };
+        let half = difference.half_width(level);
+        let low = (difference.mean - half).exp();
+        let high = (difference.mean + half).exp();
+        (low > 0.0 && high.is_finite()).then_some(Interval { low, high, level })
     }
 
     /// Sets the verdict that follows from the rule, the interval and the number of heats.

@@ -187,7 +187,7 @@ pub struct PlannedHeats {
 }
 
 /// The usual scatter of a round's logarithm, counted as if rounds were independent: with it, half widths are those of
-/// simulated sessions with the noise that was measured (docs/statistics.md, "What to expect").
+/// simulated sessions with assumed noise (docs/statistics.md, "What to expect").
 const USUAL_SCATTER: f64 = 0.19;
 
 /// The maximum number of heats of a plan.

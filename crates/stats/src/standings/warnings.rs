@@ -65,14 +65,14 @@ struct WarningInputs<'a> {
 }
 
 impl WarningInputs<'_> {
-    /// Heats in which a host was lost.
+    /// Heats in which a host or a service was lost.
     fn lost_hosts(&self) -> Option<Warning> {
         let heats = self.record.heats.iter();
         let lost: Vec<&str> = heats.filter_map(|one| one.heat.lost.as_deref()).collect();
         let last = lost.last()?;
         let verb = if lost.len() == 1 { "counts" } else { "count" };
         let sentence = format!(
-            "{} {verb} for nothing, because a generator was lost: {last}.",
+            "{} {verb} for nothing, because a host or a service was lost: {last}.",
             counted(lost.len(), "heat")
         );
         Some(

@@ -15,13 +15,17 @@ use deadheat_model::{
 use deadheat_simulation::Recorded;
 use deadheat_stats::{
     comparison::{
-        Bounds, Check, Compared, ComparisonAnalysis, Gated, Metric, Ratio, RatioVerdict,
-        sessions::{compare, refusals},
+        Bounds, CellId, Check, Compared, ComparisonAnalysis, Gated, Method, Metric, Ratio,
+        RatioVerdict, SideFacts,
+        sessions::{Sample, compare, correct, refusals},
     },
     interval::difference,
 };
 
-use crate::standings::{died, member, quiet, steered};
+use crate::{
+    random::Random,
+    standings::{died, member, quiet, steered},
+};
 
 /// Eight heats of two stacks of these speeds, on a machine that hardly changes.
 fn session(id: &str, speeds: &[f64; 2]) -> SessionRecord {
@@ -233,6 +237,70 @@ fn intervals_and_adjusted_p_values_agree() {
         told[usize::from(excludes)] += 1;
     }
     assert!(told[0] > 0 && told[1] > 0, "both occur: {told:?}");
+}
+
+/// The comparison of sessions with these ratios, each of which decides in its cell.
+fn with_ratios(ratios: Vec<Ratio>) -> ComparisonAnalysis {
+    let side = |name: &str| SideFacts {
+        name: name.to_owned(),
+        facts: Vec::new(),
+        failed: None,
+    };
+    let cell = |(place, ratio): (usize, Ratio)| Compared {
+        subject: CellId {
+            target: None,
+            workload: place.to_string(),
+            point: "c50".to_owned(),
+        },
+        verdict: RatioVerdict::NotEnoughData,
+        decide: Default::default(),
+        rates: Vec::new(),
+        ratios: vec![ratio],
+        deciding: 1,
+        tested: 1,
+        overloaded: Vec::new(),
+        notes: Vec::new(),
+    };
+    ComparisonAnalysis {
+        how: Method::Sessions,
+        a: side("A"),
+        b: side("B"),
+        is_change: false,
+        bounds: Bounds::default(),
+        compared: ratios.into_iter().enumerate().map(cell).collect(),
+        not_compared: Vec::new(),
+        conditions: Vec::new(),
+        differences: Vec::new(),
+        warnings: Vec::new(),
+    }
+}
+
+/// Twenty cells that are exactly as slow as the bound, and known very well to hardly at all.
+#[test]
+fn a_slowdown_of_just_the_bound_fails_in_half_of_the_error_level() {
+    const SESSIONS: u32 = 1_000;
+    let bounds = Bounds::default();
+    let mut random = Random(12);
+    let mut failed = 0;
+    for _ in 0..SESSIONS {
+        let ratio = |place: i32| {
+            let spread = 0.001 * 30_f64.powf(f64::from(place) / 19.0);
+            let mut logs = |mean: f64| -> Vec<f64> {
+                (0..8).map(|_| mean + spread * random.normal()).collect()
+            };
+            let (a, b) = (logs(0.0), logs(0.97_f64.ln()));
+            let sample = Sample::new(Metric::Throughput, a, b).expect("values");
+            sample.ratio(None, &bounds)
+        };
+        let mut ratios: Vec<Ratio> = (0..20).map(ratio).collect();
+        correct(&mut ratios.iter_mut().collect::<Vec<_>>(), &bounds);
+        let gate = with_ratios(ratios).gate(slower_by(0.03));
+        let level = gate.cells[0].interval.expect("an interval").level;
+        assert!((level - (1.0 - 0.05 / 20.0)).abs() < 1e-12, "{level}");
+        failed += u32::from(gate.failed);
+    }
+    // 2.5 %, and three standard errors of 1,000 sessions.
+    assert!(failed < 40, "{failed} of {SESSIONS}");
 }
 
 #[test]

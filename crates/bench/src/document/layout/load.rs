@@ -2,7 +2,7 @@
 //! differ.
 
 use deadheat_document::{Cell, Column, Section, Table, plot::svg::Svg};
-use deadheat_model::figure::{NONE, count, figure, seconds};
+use deadheat_model::figure::{NONE, bytes, count, figure, seconds};
 use deadheat_stats::{
     heats::{PairVerdict, pairs::RankedPair},
     interval::median,
@@ -161,10 +161,10 @@ fn details(load: &LoadView, table: &TableView) -> Table {
             column("CPU, full load", true, |row| {
                 placed(row.cpu_us_per_request, words::cost)
             }),
-            column("mean time", true, |row| time(row.mean_seconds)),
+            column("mean time", true, |row| number(row.mean_seconds, seconds)),
         ],
         Measure::Throughput => vec![
-            column("mean time", true, |row| time(row.mean_seconds)),
+            column("mean time", true, |row| number(row.mean_seconds, seconds)),
             column("p50", true, |row| placed(row.p50_seconds, seconds)),
             column("p99", true, |row| placed(row.p99_seconds, seconds)),
         ],
@@ -176,7 +176,7 @@ fn details(load: &LoadView, table: &TableView) -> Table {
         ],
     };
     let rest = [
-        column("mean mem", true, |row| bytes(row.memory.mean_bytes)),
+        column("mean mem", true, |row| number(row.memory.mean_bytes, bytes)),
         column("CPUs busy", false, |row| number(row.busy, words::percent)),
         column("heats", false, |row| counted(row.heats.into())),
         column("spread", false, |row| number(row.spread, words::percent)),
@@ -248,14 +248,6 @@ fn routes(table: &TableView) -> Table {
 
 fn number(value: Option<f64>, write: fn(f64) -> String) -> Cell {
     Cell::figure(value.map_or_else(|| NONE.to_owned(), write), value)
-}
-
-fn time(value: Option<f64>) -> Cell {
-    Cell::figure(words::time(value), value)
-}
-
-fn bytes(value: Option<f64>) -> Cell {
-    Cell::figure(words::memory(value), value)
 }
 
 fn counted(value: u64) -> Cell {

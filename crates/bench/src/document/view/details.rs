@@ -35,7 +35,7 @@ pub struct Details {
 
 pub(super) fn details(record: &SessionRecord, standings: &Standings, state: State) -> Details {
     let header = &record.header;
-    let findings = header.findings.iter();
+    let findings = record.findings().into_iter();
     let findings = findings.filter(|one| one.level > Level::Doubt).cloned();
     Details {
         provenance: provenance(record, state),
@@ -445,7 +445,7 @@ pub(super) fn warnings(
     let is_early = of_state.is_some() && record.header.plan.precision.is_some();
     let too_few = too_few_heats(standings, state).filter(|_| !is_early);
     let of_state = of_state.into_iter().chain(too_few);
-    let bad = record.header.findings.iter();
+    let bad = record.findings().into_iter();
     let bad = bad.filter(|warning| warning.level <= Level::Doubt);
     let found = standings.warnings.iter().cloned();
     let mut all: Vec<Warning> = of_state.chain(found).chain(bad.cloned()).collect();
@@ -462,7 +462,9 @@ fn early_end(record: &SessionRecord, state: State, heats: u32) -> Option<Warning
     let what = match state {
         State::Killed => "The session was killed before its end",
         State::Ended(EndReason::Interrupted) => "The session was interrupted",
-        State::Ended(EndReason::Lost) => "A host was lost and could not be reached again",
+        State::Ended(EndReason::Lost) => {
+            "A host or a service was lost and could not be reached again"
+        }
         State::Ended(EndReason::Nothing) => {
             let warning = doubt("early-end", "Nothing could be measured.");
             return Some(warning.advice("See why under “Not measured”."));

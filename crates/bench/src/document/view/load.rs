@@ -299,7 +299,7 @@ fn of_ranking(load: &LoadView, table: &TableView) -> Vec<String> {
             let lead = lead(load, table, &leaders, vague.is_none());
             let before = [&load.short, &lead].into_iter().chain(&vague);
             let room = MAX_WORDS.saturating_sub(before.map(|text| words_of(text)).sum::<usize>());
-            let mut texts = followers(load.measure, best.is_bound, &rest).into_iter();
+            let mut texts = followers(load.measure, &leaders, &rest).into_iter();
             let fitting = texts.find(|text| words_of(text) <= room);
             [lead].into_iter().chain(fitting).chain(vague).collect()
         }
@@ -461,17 +461,30 @@ fn value(measure: Measure, figures: &[RankedFigure]) -> String {
 }
 
 /// "actix and axum follow, 5.0 to 13 % slower": those with a place of their own that come next, the longest clause first, or
-/// all that may have the next place. If the best is a lower bound, they are at least that far behind.
-fn followers(measure: Measure, best_is_bound: bool, rest: &[RankedRow]) -> Vec<String> {
-    let least = if best_is_bound { "at least " } else { "" };
+/// all that may have the next place. If the best is a lower bound, they are at least that far behind. They follow only if
+/// they are proven behind all leaders; else they are compared with the first.
+fn followers(measure: Measure, leaders: &[RankedRow], rest: &[RankedRow]) -> Vec<String> {
+    let Some((first, best)) = leaders.first() else {
+        return Vec::new();
+    };
+    let least = if best.is_bound { "at least " } else { "" };
+    let is_among_the_first =
+        |(_, main): &RankedRow| main.rank.is_some_and(|rank| rank.worst <= leaders.len());
+    let all_are_ahead = leaders.iter().all(is_among_the_first);
     let clause = |rows: &[RankedRow], order: &str| {
         let mut ratios = rows.iter().filter_map(|(_, main)| Some(main.behind?.ratio));
-        let first = ratios.next()?;
-        let last = ratios.next_back().unwrap_or(first);
-        let how = words::beside_range(words::quantity(measure), first, last);
-        let verb = if rows.len() == 1 { "follows" } else { "follow" };
+        let nearest = ratios.next()?;
+        let furthest = ratios.next_back().unwrap_or(nearest);
+        let how = words::beside_range(words::quantity(measure), nearest, furthest);
+        let is_one = rows.len() == 1;
         let who = names(rows, MAX_FOLLOWERS);
-        Some(format!("{who} {verb}, {least}{how}{order}"))
+        Some(if all_are_ahead {
+            let verb = if is_one { "follows" } else { "follow" };
+            format!("{who} {verb}, {least}{how}{order}")
+        } else {
+            let verb = if is_one { "is" } else { "are" };
+            format!("{who} {verb} {least}{how} than {}{order}", name(first))
+        })
     };
     let has_own_place =
         |(_, main): &&RankedRow| main.rank.is_some_and(|rank| rank.best == rank.worst);

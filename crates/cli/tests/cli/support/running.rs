@@ -36,7 +36,12 @@ pub struct Running {
 
 /// The command, in `root` and marked as its test's.
 pub fn command(root: &Path, args: &str) -> Command {
-    prepared(Command::new(env!("CARGO_BIN_EXE_deadheat")), root, args)
+    command_of(Path::new(env!("CARGO_BIN_EXE_deadheat")), root, args)
+}
+
+/// The same with another file of the program.
+pub fn command_of(program: &Path, root: &Path, args: &str) -> Command {
+    prepared(Command::new(program), root, args)
 }
 
 /// The same, where no file may become longer than so many blocks of 512 bytes: writing on fails as on a full disk.

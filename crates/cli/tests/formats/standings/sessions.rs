@@ -57,6 +57,7 @@ pub fn session(loads: &[Load], absent: Vec<Absent>) -> (SessionRecord, Standings
         schema: SCHEMA,
         id: "20261122T030405Z".to_owned(),
         deadheat: "0.2.0".to_owned(),
+        build: None,
         commit: Some("0123456789abcdef".to_owned()),
         embedded: None,
         started: "2026-11-22T03:04:05Z".to_owned(),

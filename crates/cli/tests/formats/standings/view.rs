@@ -80,6 +80,14 @@ fn an_answer_names_leaders_and_followers() {
             exact(&[50e3, 49.8e3, 25e3]),
             "json: a and b lead at 49,800 to 50,000 requests/s (dead heat); c follows, 2.0× slower",
         ),
+        // c is proven slower than a, but not than b.
+        (
+            Load {
+                half_width: 0.05,
+                ..Load::new("json", stacks(&[50e3, 48.5e3, 47e3]))
+            },
+            "json: a and b lead at 48,500 to 50,000 requests/s (order undecided); c is 6.0 % slower than a",
+        ),
         (
             Load::new("json", stacks(&[50e3, 49e3])),
             "json: a and b lead at 49,000 to 50,000 requests/s (order undecided)",

@@ -2,20 +2,24 @@
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
+use deadheat_import::{MANY_ERRORS, error_share};
 use deadheat_model::{
     Warning,
     figure::{count, counted, figure, share, short_percent, some},
-    imported::{Run, Tool},
+    imported::Run,
     warning::{Level, doubt, note},
 };
 
-use super::{Neighbours, Place, Servers, Spread, SpreadSource, Test, quantile};
+use super::{
+    Place, Servers, Spread, SpreadSource,
+    doubts::IMPORTED,
+    figures::{
+        IN_USE, UnjudgedReason, bytes_per_answer, has_doubt, has_equal_times, in_progress,
+        lacks_waits, miscounted, rate_counts_errors,
+    },
+    quantile,
+};
 
-/// Rate × mean time may exceed the requests that fit on the connections by this share. Times are printed with three
-/// digits (0.5 %), and the time that the rate is over has a start and an end, up to 3 % of five seconds.
-const LAW_TOLERANCE: f64 = 0.05;
-/// With a smaller share of the connections in use, much of the time passed outside of requests.
-const IN_USE: f64 = 0.8;
 /// A server that used a smaller share of the CPU was not short of it.
 const BUSY: f64 = 0.8;
 /// The CPU that the busiest servers of a test used: one in ten used as much.
@@ -26,10 +30,6 @@ const MIN_PLACES: usize = 10;
 const MIN_BYTES: f64 = 10.0;
 /// A place whose answers have a smaller share of the usual bytes does not answer as the others do.
 const SHORT_ANSWER: f64 = 0.1;
-/// Rate × duration may differ from the number of answers by this share: some files have whole seconds.
-const COUNT_TOLERANCE: f64 = 0.1;
-/// From this share of errors on, a rate is not one of right answers.
-const MANY_ERRORS: f64 = 0.01;
 /// The most servers that a finding names.
 const MAX_NAMED: usize = 4;
 
@@ -57,107 +57,12 @@ impl Context {
     }
 }
 
-/// Why Little's law cannot be judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum UnjudgedReason {
-    NoTime,
-    NoLimit,
-    OpenLoop,
-    Computed,
-}
-
-impl UnjudgedReason {
-    const fn reason(self) -> &'static str {
-        match self {
-            Self::NoTime => "no mean or median time is recorded",
-            Self::NoLimit => {
-                "the number of requests that a connection carries at once is not recorded"
-            }
-            Self::OpenLoop => "the load was an open loop",
-            Self::Computed => "ab computes its mean time from the rate",
-        }
-    }
-}
-
-/// Requests in progress as a share of those that fit on the connections.
-struct RequestsInProgress {
-    share: f64,
-    /// Whether it follows from the median alone, as half of the requests took at least that long.
-    is_bound: bool,
-}
-
-fn in_progress(run: &Run) -> Result<RequestsInProgress, UnjudgedReason> {
-    let (load, figures) = (&run.load, &run.figures);
-    if load.is_open {
-        return Err(UnjudgedReason::OpenLoop);
-    }
-    if run.tool == Tool::Ab {
-        return Err(UnjudgedReason::Computed);
-    }
-    let mean = figures.mean_ms.map(|mean| (mean, false));
-    let time = mean.or(figures.p50_ms.map(|median| (median / 2.0, true)));
-    let (time_ms, is_bound) = time.ok_or(UnjudgedReason::NoTime)?;
-    let rate = run.valid_rate().ok_or(UnjudgedReason::NoTime)?;
-    let pipeline = load.pipeline.or(load.http.map(|_| 1));
-    let limit = load.connections.zip(pipeline);
-    let limit = limit.map(|(connections, pipeline)| f64::from(connections) * f64::from(pipeline));
-    let limit = limit
-        .filter(|limit| *limit > 0.0)
-        .ok_or(UnjudgedReason::NoLimit)?;
-    Ok(RequestsInProgress {
-        share: rate * time_ms / 1e3 / limit,
-        is_bound,
-    })
-}
-
-/// Requests without a right answer, as a share of all; `None`: not recorded.
-pub(super) fn errors(run: &Run) -> Option<f64> {
-    let figures = &run.figures;
-    let (complete, non_2xx) = figures.complete.zip(figures.non_2xx)?;
-    let apart = figures.failed.filter(|_| !run.counts_failed()).unwrap_or(0);
-    let all = complete.saturating_add(apart);
-    (all > 0).then(|| non_2xx.saturating_add(apart) as f64 / all as f64)
-}
-
-/// Bytes of an answer: of its body, or with its head.
-fn bytes_per_answer(run: &Run) -> Option<f64> {
-    let figures = &run.figures;
-    let rate = run.valid_rate()?;
-    let bytes = figures.body_bytes.or(figures.received_bytes);
-    let per_second = bytes.zip(figures.seconds);
-    let per_second = per_second.map(|(bytes, seconds)| bytes as f64 / seconds);
-    let bytes = per_second.or(figures.kib_per_second.map(|kib| kib * 1024.0))? / rate;
-    bytes.is_finite().then_some(bytes)
-}
-
-/// Counted answers ÷ (rate × duration), if neither all answers nor the right ones fit.
-fn miscounted(run: &Run) -> Option<f64> {
-    let figures = &run.figures;
-    let complete = figures.complete? as f64;
-    let right = complete - figures.non_2xx.unwrap_or(0) as f64;
-    let sent = Some(run.valid_rate()? * figures.seconds?).filter(|sent| *sent > 0.0)?;
-    let fits = |answers: f64| (answers / sent - 1.0).abs() <= COUNT_TOLERANCE;
-    (!fits(complete) && !fits(right)).then(|| complete / sent)
-}
-
-/// Whether the rate counts errors: it fits all answers, and not the right ones alone.
-fn rate_counts_errors(run: &Run) -> bool {
-    let figures = &run.figures;
-    let counts = figures.complete.zip(figures.non_2xx);
-    let Some(((complete, errors), (rate, seconds))) =
-        counts.zip(run.valid_rate().zip(figures.seconds))
-    else {
-        return false;
-    };
-    let (all, sent) = (complete as f64, rate * seconds);
-    let right = all - errors as f64;
-    (all - sent).abs() < (right - sent).abs()
-}
-
 /// Places that failed a check.
 #[derive(Default)]
 struct FailedCheck {
     places: usize,
+    /// The servers, each once.
+    names: Vec<String>,
     /// The worst value.
     worst: f64,
     /// The place with the worst value.
@@ -172,6 +77,8 @@ pub(super) struct AuditFindings {
     unjudged: BTreeMap<UnjudgedReason, usize>,
     without_cpu: usize,
     without_statuses: usize,
+    /// Places with neither a path nor a number of connections.
+    without_load: usize,
     /// Places whose rate counts many errors.
     counting_errors: usize,
     places: usize,
@@ -179,27 +86,26 @@ pub(super) struct AuditFindings {
 }
 
 impl AuditFindings {
-    /// Checks a place by its latest run.
-    pub(super) fn check(&mut self, test: &str, place: &mut Place, run: &Run, context: &Context) {
+    /// Checks a place by the runs that its figure is based on.
+    pub(super) fn check(
+        &mut self,
+        test: &str,
+        place: &mut Place,
+        runs: &[&Run],
+        context: &Context,
+    ) {
         self.places += 1;
         self.single += usize::from(place.runs == 1);
+        let is_unknown = |run: &&Run| {
+            !run.tool.is_suite() && run.target.is_none() && run.load.connections.is_none()
+        };
+        self.without_load += usize::from(runs.iter().any(is_unknown));
         if place.requests_per_second.is_none() {
             self.against(test, place, "no-rate", 0.0);
             return;
         }
-        match in_progress(run) {
-            Ok(RequestsInProgress { share, is_bound }) => {
-                place.in_progress = Some(share);
-                place.in_progress_is_bound = is_bound;
-                if share > 1.0 + LAW_TOLERANCE {
-                    self.against(test, place, "impossible", share);
-                } else if !is_bound && share < IN_USE {
-                    self.fail(test, place, "idle-connections", 1.0 - share);
-                }
-            }
-            Err(why) => *self.unjudged.entry(why).or_default() += 1,
-        }
-        match run.figures.server_cpus.zip(context.cpus) {
+        self.check_law(test, place, runs);
+        match place.server_cpus.zip(context.cpus) {
             Some((used, cpus)) if used < BUSY * cpus => {
                 self.fail(test, place, "idle-server", 1.0 - used / cpus);
             }
@@ -207,32 +113,75 @@ impl AuditFindings {
             None => self.without_cpu += 1,
         }
         match place.errors {
-            Some(share) if share > 0.0 => {
-                if share < MANY_ERRORS {
-                    self.fail(test, place, "errors", share);
-                } else {
-                    self.against(test, place, "errors", share);
-                    self.counting_errors += usize::from(rate_counts_errors(run));
-                }
+            Some(share) if share >= MANY_ERRORS => {
+                self.against(test, place, "errors", share);
+                let counts = |run: &&Run| {
+                    let has_many = error_share(run).is_some_and(|share| share >= MANY_ERRORS);
+                    has_many && rate_counts_errors(run)
+                };
+                self.counting_errors += usize::from(runs.iter().any(counts));
             }
+            Some(share) if share > 0.0 => self.fail(test, place, "errors", share),
             // Some tools print errors only if there are some, so the reader knows whether they would be seen.
             _ => {
-                let is_blind = run.warnings.iter().any(|one| one.id == "no-statuses");
-                self.without_statuses += usize::from(is_blind);
+                let is_blind = |run: &&Run| has_doubt(run, "no-statuses");
+                self.without_statuses += usize::from(runs.iter().any(is_blind));
             }
         }
-        let bytes = bytes_per_answer(run).zip(context.bytes);
+        let bytes = runs.iter().filter_map(|run| bytes_per_answer(run));
+        let bytes = bytes.reduce(f64::min).zip(context.bytes);
         if let Some((own, usual)) = bytes.filter(|(own, usual)| *own < SHORT_ANSWER * usual) {
             self.against(test, place, "short-answers", 1.0 - own / usual);
         }
-        if let Some(times) = miscounted(run) {
-            self.against(test, place, "miscounted", times.max(1.0 / times));
+        let miscounted = runs.iter().filter_map(|run| miscounted(run));
+        let miscounted = miscounted.map(|times| times.max(1.0 / times));
+        if let Some(times) = miscounted.reduce(f64::max) {
+            self.against(test, place, "miscounted", times);
         }
-        let times = run.figures.p99_ms.zip(run.figures.mean_ms);
-        // These print four decimals of a second, in which times below 10 ms have two digits or fewer.
-        let is_coarse = |time: f64| matches!(run.tool, Tool::Hey | Tool::Oha) && time < 10.0;
-        if times.is_some_and(|(p99, mean)| p99 == mean && !is_coarse(p99)) {
+        if runs.iter().any(|run| has_equal_times(run)) {
             self.fail(test, place, "equal-times", 0.0);
+        }
+        for doubt in &IMPORTED {
+            if !runs.iter().any(|run| has_doubt(run, doubt.id)) {
+                continue;
+            }
+            if doubt.is_against {
+                self.against(test, place, doubt.id, 0.0);
+            } else {
+                self.fail(test, place, doubt.id, 0.0);
+            }
+        }
+    }
+
+    /// Little's law. A contradiction in one run is enough.
+    fn check_law(&mut self, test: &str, place: &mut Place, runs: &[&Run]) {
+        let mut shares = Vec::new();
+        let (mut impossible, mut idle): (Option<f64>, Option<f64>) = (None, None);
+        let mut reason: Option<UnjudgedReason> = None;
+        for run in runs {
+            match in_progress(run) {
+                Ok(found) => {
+                    shares.push(found.share);
+                    if found.is_impossible() {
+                        impossible = Some(found.share.max(impossible.unwrap_or(0.0)));
+                    } else if found.is_idle() && !lacks_waits(run) {
+                        idle = Some(found.share.min(idle.unwrap_or(1.0)));
+                    }
+                }
+                Err(why) => reason = reason.or(Some(why)),
+            }
+        }
+        if shares.is_empty() {
+            if let Some(reason) = reason {
+                *self.unjudged.entry(reason).or_default() += 1;
+            }
+            return;
+        }
+        place.in_progress = Some(shares.iter().sum::<f64>() / shares.len() as f64);
+        if let Some(share) = impossible {
+            self.against(test, place, "impossible", share);
+        } else if let Some(share) = idle {
+            self.fail(test, place, "idle-connections", 1.0 - share);
         }
     }
 
@@ -242,29 +191,34 @@ impl AuditFindings {
         place.caveats.push(id);
     }
 
-    fn fail(&mut self, test: &str, place: &Place, id: &'static str, value: f64) {
+    /// Notes that a place failed a check.
+    pub(super) fn fail(&mut self, test: &str, place: &Place, id: &'static str, value: f64) {
         let failed = self.failed.entry(id).or_default();
         failed.places += 1;
+        if !failed.names.contains(&place.name) {
+            failed.names.push(place.name.clone());
+        }
         if value > failed.worst {
             failed.worst = value;
             failed.at = format!("{}, {test}", place.name);
         }
     }
 
-    /// The findings, the gravest first, of a level those of more places first; then what cannot be judged.
+    /// The findings, the gravest first, of a level those of more places first; then what cannot be judged. `ranked` are
+    /// the places that could have a proven rank, and `proven` those that have one.
     pub(super) fn findings(
         &self,
-        tests: &[Test],
+        [ranked, proven]: [usize; 2],
         spread: &Spread,
-        neighbours: Neighbours,
         cpus: Option<u32>,
     ) -> Vec<Warning> {
         let failed = self.failed.iter();
-        let failed = failed.map(|(id, failed)| self.finding(id, failed, tests, cpus));
+        let failed = failed.map(|(id, failed)| self.finding(id, failed, cpus));
         let mut findings: Vec<Warning> = failed.collect();
         findings.extend(self.no_statuses());
+        findings.extend(self.no_load());
         findings.extend(self.one_run(spread));
-        findings.extend(self.close(tests, spread, neighbours.close));
+        findings.extend(self.close(ranked, proven, spread));
         findings.extend(repeated(spread));
         let places = |finding: &Warning| {
             let places = finding.evidence.get("places");
@@ -282,24 +236,30 @@ impl AuditFindings {
     }
 
     /// The finding about all places that failed a check.
-    fn finding(
-        &self,
-        id: &str,
-        failed: &FailedCheck,
-        tests: &[Test],
-        cpus: Option<u32>,
-    ) -> Warning {
+    fn finding(&self, id: &str, failed: &FailedCheck, cpus: Option<u32>) -> Warning {
+        let (level, text) = self.sentence(id, failed, cpus);
+        Warning::new(level, id, text)
+            .with("places", failed.places)
+            .with("of", self.places)
+    }
+
+    fn sentence(&self, id: &str, failed: &FailedCheck, cpus: Option<u32>) -> (Level, String) {
         let of_all = self.of_all(failed.places);
         let FailedCheck { worst, at, .. } = failed;
+        let names = some(&failed.names, MAX_NAMED);
         let times = figure(*worst);
         let rest = short_percent(1.0 - worst);
-        let (level, text) = match id {
+        if let Some(doubt) = IMPORTED.iter().find(|doubt| doubt.id == id) {
+            let [fact, meaning] = doubt.sentence;
+            return (
+                doubt.level,
+                format!("{of_all} {fact} ({names}): {meaning}."),
+            );
+        }
+        match id {
             "no-rate" => (
                 Level::Doubt,
-                format!(
-                    "{of_all} have no usable rate, because no request succeeded ({}).",
-                    names(tests, id)
-                ),
+                format!("{of_all} have no usable rate, because no request succeeded ({names})."),
             ),
             "impossible" => (
                 Level::Doubt,
@@ -313,9 +273,8 @@ impl AuditFindings {
             "short-answers" => (
                 Level::Doubt,
                 format!(
-                    "{of_all} received under a tenth of the usual bytes per answer of their test ({}): their rates count \
-                     answers without the content that the others sent.",
-                    names(tests, id)
+                    "{of_all} received under a tenth of the usual bytes per answer of their test ({names}): their rates count \
+                     answers without the content that the others sent."
                 ),
             ),
             "miscounted" => (
@@ -327,21 +286,22 @@ impl AuditFindings {
             ),
             "twice" => (
                 Level::Doubt,
-                format!(
-                    "{of_all} are in one file twice, with different figures ({}).",
-                    names(tests, id)
-                ),
+                format!("{of_all} are in one file twice, with different figures ({names})."),
             ),
             "changed" => (
                 Level::Doubt,
                 format!(
                     "{of_all} changed by more than the spread since the run before, by up to {} ({at}): one run of the present \
                      state proves no rank.",
-                    if *worst < 1.0 {
-                        short_percent(*worst)
-                    } else {
-                        format!("{} times", figure(1.0 + worst))
-                    }
+                    difference(*worst)
+                ),
+            ),
+            "runs-differ" => (
+                Level::Note,
+                format!(
+                    "{of_all} have runs that differ by more than the spread, by up to {} ({at}): their ranks are as wide as \
+                     their runs.",
+                    difference(*worst)
                 ),
             ),
             "idle-connections" => (
@@ -358,8 +318,8 @@ impl AuditFindings {
                     None => "CPU time that the busiest tenth of their test used".to_owned(),
                 };
                 let text = format!(
-                    "{of_all} used under {} of the {available}, as little as {rest} ({at}): these servers were not saturated, \
-                     so their rates may show a limit of the generator or of their settings.",
+                    "{of_all} used under {} of the {available}, as little as {rest} ({at}). Their rates may show a limit of \
+                     their threads or settings, or of the generator.",
                     short_percent(BUSY)
                 );
                 (Level::Note, text)
@@ -370,10 +330,7 @@ impl AuditFindings {
                     "{of_all} have the same 99th percentile as mean time: one of the two was not measured."
                 ),
             ),
-        };
-        Warning::new(level, id, text)
-            .with("places", failed.places)
-            .with("of", self.places)
+        }
     }
 
     fn errors(&self, failed: &FailedCheck) -> String {
@@ -402,6 +359,19 @@ impl AuditFindings {
         })
     }
 
+    /// Places of which nobody knows how they were loaded.
+    fn no_load(&self) -> Option<Warning> {
+        (self.without_load > 0).then(|| {
+            let of_all = self.of_all(self.without_load);
+            let text = format!(
+                "{of_all} record neither path nor connections: the ranks are right only if all were loaded alike."
+            );
+            doubt("no-load", text)
+                .with("places", self.without_load)
+                .advice("Give the command with --command.")
+        })
+    }
+
     /// Figures without a second run.
     fn one_run(&self, spread: &Spread) -> Option<Warning> {
         let advice = match spread.source {
@@ -419,21 +389,20 @@ impl AuditFindings {
         })
     }
 
-    /// Neighbours that the spread does not tell apart.
-    fn close(&self, tests: &[Test], spread: &Spread, close: usize) -> Option<Warning> {
+    /// Places whose ranks the spread leaves open.
+    fn close(&self, ranked: usize, proven: usize, spread: &Spread) -> Option<Warning> {
+        let close = ranked - proven;
         (close > 0).then(|| {
-            let places = tests.iter().flat_map(|test| &test.places);
-            let sound = places.filter(|place| place.is_sound()).count();
-            let kind = if sound < self.places { "sound " } else { "" };
+            let kind = if ranked < self.places { "sound " } else { "" };
             let text = format!(
-                "Of {}, {} are within {} of the next: their order is not proven.",
-                counted(sound, &format!("{kind}place")),
+                "Of {}, {} are too close to another for a proven rank: the spread is {}.",
+                counted(ranked, &format!("{kind}place")),
                 count(close as u64),
                 spread.shown()
             );
-            doubt("neighbours", text)
+            doubt("close", text)
                 .with("places", close)
-                .with("of", sound)
+                .with("of", ranked)
                 .with("spread", spread.share)
         })
     }
@@ -464,16 +433,13 @@ impl AuditFindings {
     }
 }
 
-/// The servers with this finding.
-fn names(tests: &[Test], id: &str) -> String {
-    let places = tests.iter().flat_map(|test| &test.places);
-    let mut names: Vec<&str> = Vec::new();
-    for place in places.filter(|place| place.caveats.contains(&id)) {
-        if !names.contains(&place.name.as_str()) {
-            names.push(&place.name);
-        }
+/// A difference between two rates: "45 %", or "24.7 times" from twice as much on.
+fn difference(share: f64) -> String {
+    if share < 1.0 {
+        short_percent(share)
+    } else {
+        format!("{} times", figure(1.0 + share))
     }
-    some(&names, MAX_NAMED)
 }
 
 /// The spread of repeated figures.

@@ -7,7 +7,7 @@ pub mod types;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadheat_model::{TargetId, change::Change, heats::SessionRecord};
+use deadheat_model::{TargetId, change::Change, heats::SessionRecord, machine::Machine};
 use deadheat_stats::{
     heats::{Ranking, pairs::RankedPair},
     interval::log_mean,
@@ -15,13 +15,13 @@ use deadheat_stats::{
 };
 
 use self::{
-    session::{machine_key, machine_words},
+    session::{is_same_kind, machine_key, machine_words},
     types::{
         Ends, IndexedSession, IndexedStack, SiteComparison, SiteIndex, SitePairs, SitePoint,
         SiteSeries, SiteSession, SiteStep, SiteTimeline, StepVerdict, rounded,
     },
 };
-use crate::history::analysis::History;
+use crate::history::analysis::{History, concerns};
 
 /// The level of a figure's own interval.
 const LEVEL: f64 = 0.95;
@@ -31,8 +31,10 @@ const LEVEL: f64 = 0.95;
 pub struct Site {
     history: History,
     sessions: Vec<IndexedSession>,
-    /// The machine of each session.
+    /// The folder of the kind of machine of each session.
     machines: Vec<String>,
+    /// A machine of each kind, with the folder.
+    kinds: Vec<(Machine, String)>,
     /// The names of loads.
     loads: BTreeSet<String>,
     /// The loads of each session.
@@ -47,7 +49,7 @@ pub struct Site {
     points: BTreeMap<(TargetId, String, usize), Figures>,
 }
 
-/// A machine, a stack and a load.
+/// A kind of machine, a stack and a load.
 type Series = (String, TargetId, String);
 
 /// The figures of a stack at a load in a session.
@@ -57,7 +59,7 @@ struct Figures {
     of_null_server: Option<Ends>,
     /// Relative to each other stack of its table.
     of_others: BTreeMap<TargetId, Ends>,
-    /// The session before on the same machine.
+    /// The session before on the same kind of machine.
     since: Option<usize>,
 }
 
@@ -80,7 +82,7 @@ impl Site {
         let place = self.sessions.len();
         let found = standings(record);
         self.history.add_with(record, &found, |_, _| true);
-        let machine = machine_key(&record.header.machine);
+        let machine = self.machine(&record.header.machine);
         let mut compared_with = BTreeSet::new();
         for (index, load) in found
             .loads
@@ -102,15 +104,18 @@ impl Site {
                 self.stacks.insert(stack.target.clone(), file);
             }
         }
-        let folder = format!("{}/{}", file_name(&machine), file_name(&record.header.id));
+        let folder = format!("{machine}/{}", file_name(&record.header.id));
         let folder = self.free_name(&folder);
+        let measured = measured(&found);
+        let targets = record.header.targets.iter();
+        let absent = targets.filter(|one| !measured.contains(&one.target));
         self.sessions.push(IndexedSession {
             id: session.id.clone(),
             started: session.started.clone(),
             folder,
             machine: machine_words(&record.header.machine),
-            stacks: measured(&found).len(),
-            absent: session.absent.len(),
+            stacks: measured.len(),
+            absent: absent.count(),
             loads: Vec::new(),
             records,
         });
@@ -126,11 +131,27 @@ impl Site {
         }
     }
 
-    /// Whether a session with this id and start is there already.
+    /// Whether a session of this kind of machine with this id and start is there already.
     pub fn has(&self, record: &SessionRecord) -> bool {
         let header = &record.header;
-        let mut sessions = self.sessions.iter();
-        sessions.any(|one| one.id == header.id && one.started == header.started)
+        let mut kinds = self.kinds.iter();
+        let kind = kinds.find(|(one, _)| is_same_kind(one, &header.machine));
+        let mut sessions = self.sessions.iter().zip(&self.machines);
+        sessions.any(|(one, machine)| {
+            let is_it = one.id == header.id && one.started == header.started;
+            is_it && kind.is_some_and(|(_, folder)| folder == machine)
+        })
+    }
+
+    /// The folder of this kind of machine.
+    fn machine(&mut self, machine: &Machine) -> String {
+        let mut kinds = self.kinds.iter();
+        if let Some((_, folder)) = kinds.find(|(one, _)| is_same_kind(one, machine)) {
+            return folder.clone();
+        }
+        let folder = self.free_name(&file_name(&machine_key(machine)));
+        self.kinds.push((machine.clone(), folder.clone()));
+        folder
     }
 
     /// Whether any session was asked for this stack.
@@ -169,7 +190,7 @@ impl Site {
         self.latest.values().copied().collect()
     }
 
-    /// The newest session of each machine with the older ones that it is not compared with yet.
+    /// The newest session of each kind of machine with the older ones that it is not compared with yet.
     pub fn not_compared_with_newest(&self) -> Vec<(usize, Vec<usize>)> {
         let newest: BTreeMap<&String, usize> = self
             .machines
@@ -259,14 +280,13 @@ impl Site {
     ) -> SitePoint {
         let key = (target.clone(), load.to_owned(), point.session);
         let figures = self.points.get(&key).cloned().unwrap_or_default();
-        // A step is against the session before on the same machine, so its reasons are those since that one.
+        // A step is against the session before on the same kind of machine, so its reasons are those since that one.
         let compared = figures.since.map(|since| [since, point.session]);
         let compared = compared.and_then(|sessions| self.comparisons.get(&sessions));
         let changes: Vec<&Change> = match compared {
             Some(found) => {
                 let all = found.conditions.iter().chain(&found.differences);
-                all.filter(|one| one.target.as_ref().is_none_or(|of| of == target))
-                    .collect()
+                all.filter(|one| concerns(one, target)).collect()
             }
             None => point.changes.iter().collect(),
         };
@@ -296,21 +316,10 @@ impl Site {
                 .and_then(|since| self.step(target, load, [since, point.session])),
             changes: changes
                 .into_iter()
-                .filter(|one| !self.is_of_another_load(one, load))
+                .filter(|one| comparison::concerns_load(one, load))
                 .cloned()
                 .collect(),
         }
-    }
-
-    /// Whether a change is one of the settings of another load.
-    fn is_of_another_load(&self, change: &Change, load: &str) -> bool {
-        let mut others = self.loads.iter().filter(|name| *name != load);
-        others.any(|name| {
-            change
-                .what
-                .strip_prefix(name.as_str())
-                .is_some_and(|rest| rest.starts_with(": "))
-        })
     }
 
     /// What a comparison of two sessions says of a stack at a load.
@@ -322,12 +331,17 @@ impl Site {
         let cell = cells.find(|cell| is_it(cell.stack, cell.load));
         let mut others = found.not_compared.iter();
         let other = others.find(|one| one.target == *target && one.load == load);
-        let conditions = comparison::conditions_in_words(&found.conditions);
+        let conditions = found.conditions.iter();
+        let conditions = conditions.filter(|one| comparison::concerns_load(one, load));
+        let warnings = found.load_warnings.iter().filter(|(of, _)| of == load);
         Some(SiteStep {
             since: sessions[0],
             verdict: cell.map_or(StepVerdict::NotCompared, |cell| cell.verdict),
             ratio: cell.and_then(|cell| Some(cell.ratios.first()?.ratio)),
-            because: other.map(|one| one.reason.clone()).or(conditions),
+            because: other
+                .map(|one| one.reason.clone())
+                .or_else(|| comparison::conditions_in_words(conditions)),
+            warnings: warnings.map(|(_, warning)| warning.clone()).collect(),
         })
     }
 

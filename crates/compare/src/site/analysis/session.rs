@@ -6,7 +6,7 @@ use deadheat_document::view::{clean, machine_facts, stack_facts};
 use deadheat_model::{
     TargetId,
     figure::bytes,
-    heats::{PlannedLoad, SessionHeader, SessionRecord},
+    heats::{EndReason, PlannedLoad, SessionHeader, SessionRecord},
     machine::Machine,
     session::{FoundVersion, TargetRecord},
 };
@@ -21,7 +21,9 @@ use super::types::{
 };
 
 /// Units of a logarithm.
-const UNITS: f64 = 1e5;
+const UNITS: f64 = 1e7;
+/// Memory of one kind of machine differs by this share at most.
+const MEMORY: f64 = 0.02;
 /// Half widths beyond this factor say nothing: there are too few heats for a verdict.
 const WIDEST: f64 = 1e6;
 
@@ -33,6 +35,7 @@ pub fn session(record: &SessionRecord, found: &Standings) -> SiteSession {
     let stacks = stacks.map(|one| stack(one, found, commands.get(&one.target)));
     let names = short_names(&found.loads);
     let loads = found.loads.iter().zip(names);
+    let warnings = found.warnings.iter().map(|one| one.in_full());
     SiteSession {
         id: clean(&header.id),
         started: clean(&header.started),
@@ -53,11 +56,24 @@ pub fn session(record: &SessionRecord, found: &Standings) -> SiteSession {
         margin: header.plan.margin,
         least_heats: header.plan.least_heats,
         price_per_cpu_hour: header.plan.price_per_cpu_hour,
-        warnings: found.warnings.iter().map(|one| one.in_full()).collect(),
+        warnings: early_end(record).into_iter().chain(warnings).collect(),
         stacks: stacks.collect(),
         loads: loads.map(|(one, name)| load(header, one, name)).collect(),
         absent: found.absent.clone(),
     }
+}
+
+/// The warning about a session that did not run to its end.
+fn early_end(record: &SessionRecord) -> Option<String> {
+    let end = match record.end {
+        None => "The session was killed before its end, or is still being measured",
+        Some(EndReason::Interrupted) => "The session was interrupted",
+        Some(EndReason::Lost) => "The session ended when a host or a service was lost",
+        Some(_) => return None,
+    };
+    Some(format!(
+        "{end}. Its verdicts cover the heats up to the last checkpoint before that."
+    ))
 }
 
 /// Every pair at the loads of a session, in the order of its loads.
@@ -87,10 +103,24 @@ fn stack_place(header: &SessionHeader, target: &TargetId) -> Option<usize> {
     targets.position(|one| one.target == *target)
 }
 
-/// What a machine is recognised by: sessions with another one are not compared.
+/// Whether two machines are of one kind: the same processor, number of CPUs and, within 2 %, memory, of which a kernel
+/// may reserve a little more or less. Sessions of another kind of machine are not compared.
+pub fn is_same_kind(one: &Machine, other: &Machine) -> bool {
+    let apart = one.memory_bytes.abs_diff(other.memory_bytes) as f64;
+    one.cpu_model == other.cpu_model
+        && one.cpus.len() == other.cpus.len()
+        && apart <= MEMORY * one.memory_bytes as f64
+}
+
+/// The name of the folder of a kind of machine.
 pub fn machine_key(machine: &Machine) -> String {
     let gib = (machine.memory_bytes as f64 / f64::from(1 << 30)).round();
     format!("{}-{}cpu-{gib}gib", machine.cpu_model, machine.cpus.len())
+}
+
+/// The minute at which a session started: "2026-03-01 10:00".
+pub fn minute(started: &str) -> String {
+    clean(&started.get(..16).unwrap_or(started).replace('T', " "))
 }
 
 /// The machine in words: "AMD EPYC, 2 CPUs, 23.5 GiB".
@@ -293,5 +323,23 @@ const fn letter(verdict: PairVerdict) -> char {
         PairVerdict::Slower => 'S',
         PairVerdict::DeadHeat => 'D',
         PairVerdict::Undecided => 'U',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_little_less_memory_is_no_other_kind_of_machine() {
+        let machine = |cpu_model: &str, mib: u64| Machine {
+            cpu_model: cpu_model.to_owned(),
+            memory_bytes: mib << 20,
+            ..Machine::default()
+        };
+        let usual = machine("A", 15_883);
+        assert!(is_same_kind(&usual, &machine("A", 15_862)));
+        assert!(!is_same_kind(&usual, &machine("A", 7_900)));
+        assert!(!is_same_kind(&usual, &machine("B", 15_883)));
     }
 }

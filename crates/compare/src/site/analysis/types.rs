@@ -1,7 +1,7 @@
 //! The data of the site. The pages show it, and readers download it.
 //!
 //! Figures have five significant digits. The logarithms of ratios and the half widths of their intervals are whole
-//! numbers, in units of 0.00001: a session of 30 stacks has 435 pairs for each load.
+//! numbers, in units of 0.0000001: a session of 30 stacks has 435 pairs for each load.
 
 use deadheat_model::{
     TargetId,
@@ -40,9 +40,10 @@ pub struct IndexedSession {
     pub id: String,
     /// When it started (RFC 3339, UTC).
     pub started: String,
-    /// Its folder on the site, relative to `data` and `records`: machine, then session.
+    /// Its folder on the site, relative to `data` and `records`: the kind of machine, then the session. Sessions of
+    /// one kind of machine are compared.
     pub folder: String,
-    /// The machine, in words.
+    /// The kind of machine, in words.
     pub machine: String,
     /// The number of stacks with a figure.
     pub stacks: usize,
@@ -91,13 +92,13 @@ pub struct SiteSession {
     pub least_heats: u32,
     /// The price of a CPU for an hour that the session was given, in any currency.
     pub price_per_cpu_hour: Option<f64>,
-    /// What may change a decision.
+    /// What may change a decision, such as an early end.
     pub warnings: Vec<String>,
     /// The stacks that were asked for.
     pub stacks: Vec<SiteStack>,
     /// The loads.
     pub loads: Vec<SiteLoad>,
-    /// Stacks that could not be measured at all.
+    /// Stacks that could not be measured at all. Of a stack that was measured, workloads that no stack answers.
     pub absent: Vec<Absent>,
 }
 
@@ -298,7 +299,7 @@ pub struct SitePoint {
     pub is_bound: bool,
     /// Why it has no figure.
     pub absent: Option<String>,
-    /// How it compares with its point before on the same machine.
+    /// How it compares with its point before on the same kind of machine.
     pub step: Option<SiteStep>,
     /// What changed since its point before that can be a reason.
     pub changes: Vec<Change>,
@@ -308,7 +309,7 @@ pub struct SitePoint {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Ends(pub f64, pub Option<f64>, pub Option<f64>);
 
-/// A point compared with the one before on the same machine.
+/// A point compared with the one before on the same kind of machine.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SiteStep {
     /// The place of the session before.
@@ -319,6 +320,9 @@ pub struct SiteStep {
     pub ratio: Option<Ends>,
     /// Why there is no verdict, or what differs between the conditions.
     pub because: Option<String>,
+    /// Warnings about the load: the difference may come from the machine.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// What a step says of a stack.
@@ -333,25 +337,27 @@ pub enum StepVerdict {
     DeadHeat,
     /// Neither is proven.
     Undecided,
-    /// The sessions were measured in different ways, or one has no figure.
+    /// The load was measured with other settings, or one session has no figure.
     NotCompared,
 }
 
-/// A session compared with an older one on the same machine.
+/// A session compared with an older one on the same kind of machine.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SiteComparison {
     /// The older session's id.
     pub a: String,
     /// The newer session's id.
     pub b: String,
-    /// Differences of machine, settings and Deadheat, which would be in every ratio.
+    /// Differences of machine, settings and Deadheat. Those of settings leave the loads that they are about without a
+    /// verdict, the others would be in every ratio.
     pub conditions: Vec<Change>,
-    /// Whether settings differ, so that no cell has a verdict.
-    pub has_other_settings: bool,
     /// Differences that are what is compared: versions, sources, stacks and loads.
     pub differences: Vec<Change>,
     /// What a reader must know before the figures.
     pub warnings: Vec<String>,
+    /// Those of the warnings that are about a load, each with the load's name.
+    #[serde(skip)]
+    pub load_warnings: Vec<(String, String)>,
     /// The loads of the cells, by name.
     pub loads: Vec<String>,
     /// The stacks of the cells.

@@ -14,7 +14,11 @@ const deadheat = (() => {
         entry.resolve = resolve;
         const script = document.createElement("script");
         script.src = `${document.body.dataset.root}data/${name}.js`;
-        script.onerror = () => reject(new Error(`data/${name}.js cannot be read`));
+        script.onerror = () => {
+          // It is asked for again with the next choice.
+          asked.delete(name);
+          reject(new Error(`data/${name}.js cannot be read`));
+        };
         document.head.append(script);
       });
       asked.set(name, entry);
@@ -24,12 +28,13 @@ const deadheat = (() => {
   return { get, data: (name, value) => asked.get(name)?.resolve(value) };
 })();
 
-const UNITS = 1e5;
+const UNITS = 1e7;
 // Half widths of a ratio's logarithm that are not known are open ends.
 const log = (units) => (units === null ? Infinity : units / UNITS);
 
 // How the stack x compares with y in a ranking: the logarithm of how many times better it is, the half widths to both ends
-// of its interval, and the verdict on x. `kind` is "alone" or "together". Null: they cannot be compared.
+// of its interval, the verdict on x, and whether both figures are only lower bounds. `kind` is "alone" or "together". Null:
+// they cannot be compared.
 const comparePair = (ranking, x, y, kind) => {
   const [one, other] = [ranking.stacks.indexOf(x), ranking.stacks.indexOf(y)];
   if (one < 0 || other < 0 || one === other) return null;
@@ -44,17 +49,18 @@ const comparePair = (ranking, x, y, kind) => {
     above: ranking.is_bound[better] ? Infinity : half,
     verdict: letter,
     heats: Math.min(ranking.heats[better], ranking.heats[worse]),
+    areBounds: ranking.is_bound[better] && ranking.is_bound[worse],
   };
   return one < other ? found : reversed(found);
 };
 
 const REVERSED = { F: "S", S: "F", D: "D", U: "U" };
-const reversed = ({ log, below, above, verdict, heats }) => ({
-  log: -log,
-  below: above,
-  above: below,
-  verdict: REVERSED[verdict],
-  heats,
+const reversed = (found) => ({
+  ...found,
+  log: -found.log,
+  below: found.above,
+  above: found.below,
+  verdict: REVERSED[found.verdict],
 });
 
 // The ends of the ratio. A difference that a later step proved has an interval that ends at 1.
@@ -65,7 +71,8 @@ const ends = ({ log, below, above, verdict }) => {
 };
 
 // Several comparisons of the same two stacks as one: the weighted mean of their logarithms. Half widths of loads that share
-// their servers' starts are added, those of others as independent errors. One comparison stays as it is.
+// their servers' starts are added, those of others as independent errors. One comparison stays as it is. A difference that is
+// proven at each is proven for all, also where a later step proved it and the interval is wider.
 const combined = (parts, { margin, least_heats }) => {
   if (parts.some(({ found }) => found === null)) return null;
   if (parts.length === 1) return parts[0].found;
@@ -86,7 +93,8 @@ const combined = (parts, { margin, least_heats }) => {
   const [low, high] = [found.log - found.below, found.log + found.above];
   const bound = Math.log(1 + margin);
   const isWithin = low >= -bound && high <= bound && found.heats >= least_heats;
-  found.verdict = low > 0 ? "F" : high < 0 ? "S" : isWithin ? "D" : "U";
+  const isEach = (letter) => parts.every(({ found }) => found.verdict === letter);
+  found.verdict = low > 0 || isEach("F") ? "F" : high < 0 || isEach("S") ? "S" : isWithin ? "D" : "U";
   return found;
 };
 
@@ -160,6 +168,22 @@ const setState = (entries) => history.replaceState(null, "", fragment(entries));
 // What the address asks for, and this site does not have.
 const missing = new Set();
 
+// What shows a page again with each choice. Data of an earlier choice may arrive after that of a later one: `isOld` says so.
+const latest = (show) => {
+  let turn = 0;
+  return async () => {
+    const own = ++turn;
+    const isOld = () => own !== turn;
+    missing.clear();
+    try {
+      await show(isOld);
+    } catch (error) {
+      console.error(error);
+      if (!isOld()) answer("This page could not be shown", error.message);
+    }
+  };
+};
+
 const answer = (text, details = "") => {
   byId("answer").textContent = text;
   const lost = missing.size > 0 ? [make("strong", {}, `The link asks for ${list([...missing])}, which is not here. `)] : [];
@@ -182,8 +206,10 @@ const sessionData = async (index, place) => {
 };
 const pairsOf = (session, load) => deadheat.get(`${session.folder}/pairs-${session.loads.indexOf(load)}`);
 const sameGroup = (one, other) => one.yardsticks === other.yardsticks && one.cpus === other.cpus;
-const groupName = ({ yardsticks, cpus }) => (yardsticks ? "yardsticks" : counted(cpus, "CPU"));
+const groupName = ({ yardsticks, cpus }) => `${yardsticks ? "yardsticks, " : ""}${counted(cpus, "CPU")}`;
 const groupKey = ({ yardsticks, cpus }) => `${yardsticks ? "yardsticks-" : ""}${cpus}`;
+// The kind of machine of a session: only sessions of one kind are compared.
+const machineOf = ({ folder }) => folder.split("/")[0];
 const stackLink = (index, target) => {
   const file = index.stacks.find((stack) => stack.target === target)?.file;
   return file ? make("a", { href: `stacks/${file}.html` }, target) : document.createTextNode(target);
@@ -212,8 +238,6 @@ const tablePage = async (index) => {
   let session;
   // Pairs of loads that were read, by their names.
   let pairs = new Map();
-  // Data of an earlier choice may arrive after that of a later one.
-  let turn = 0;
 
   const closed = () => session.loads.filter((load) => load.measure === "throughput");
   const tableOf = (load, group) => load.tables.findIndex((table) => sameGroup(table.group, group));
@@ -225,8 +249,9 @@ const tablePage = async (index) => {
       load: closed().find((load) => load.name === name || load.workload === name),
       weight: Number(weight ?? 1),
     }));
-    for (const [nth, { load }] of found.entries()) if (!load) missing.add(parts[nth][0]);
-    const valid = found.filter(({ load, weight }) => load && weight > 0 && Number.isFinite(weight));
+    const isValid = ({ load, weight }) => load && weight > 0 && Number.isFinite(weight);
+    for (const [nth, one] of found.entries()) if (!isValid(one)) missing.add(parts[nth].join("*"));
+    const valid = found.filter(isValid);
     return valid.length > 0 ? valid : closed().slice(0, 1).map((load) => ({ load, weight: 1 }));
   };
 
@@ -244,15 +269,13 @@ const tablePage = async (index) => {
     return [...own, ...equal.filter((load) => !own.includes(load)), ...loads.map(({ load }) => load)];
   };
 
-  const show = async () => {
-    const own = ++turn;
+  const show = latest(async (isOld) => {
     const params = state();
-    missing.clear();
     const asked = index.sessions.findIndex(({ id }) => id === params.get("session"));
     const place = asked < 0 ? index.sessions.length - 1 : asked;
     if (session?.place !== place) {
       const read = await sessionData(index, place);
-      if (own !== turn) return;
+      if (isOld()) return;
       session = read;
       pairs = new Map();
     }
@@ -262,7 +285,7 @@ const tablePage = async (index) => {
     if (groups.length === 0) {
       answer("No stack of this session has a figure", [`Session of ${minute(session)} on ${index.sessions[place].machine}.`, ...doubts(session)]);
       byId("stacks").replaceChildren();
-      lacking(loads);
+      lacking(loads.map(({ load }) => load));
       return;
     }
     const group = groups.find((one) => groupKey(one) === params.get("group")) ?? groups[0];
@@ -271,12 +294,12 @@ const tablePage = async (index) => {
     for (const load of new Set([...loads.map(({ load }) => load), rate])) {
       if (!pairs.has(load.name)) {
         const read = await pairsOf(session, load);
-        if (own !== turn) return;
+        if (isOld()) return;
         pairs.set(load.name, read);
       }
     }
     render(params, { loads, groups, group, costs, rate });
-  };
+  });
 
   const render = (params, { loads, groups, group, costs, rate }) => {
     const stacks = session.stacks;
@@ -302,7 +325,7 @@ const tablePage = async (index) => {
       filters.every(([of, value]) => value === "" || of(stacks[stack]) === value) &&
       stacks[stack].target.toLowerCase().includes(name);
     const shown = members.filter(isShown);
-    const between = (x, y, kind) =>
+    const ofAll = (x, y, kind) =>
       combined(
         loads.map(({ load, weight }) => ({
           found: comparePair(rankingOf(load, "main"), x, y, kind),
@@ -311,6 +334,12 @@ const tablePage = async (index) => {
         })),
         session,
       );
+    // A verdict together with others is the verdict alone, or undecided.
+    const between = (x, y, kind) => {
+      const found = ofAll(x, y, kind);
+      const isKept = found === null || found.verdict === ofAll(x, y, "alone").verdict;
+      return isKept ? found : { ...found, verdict: "U" };
+    };
     const scored = shown.filter((stack) => loads.every(({ load }) => rowOf(load, stack)?.per_second));
     // With too few heats for a comparison, the figures alone.
     const figureOf = (stack) => loads.reduce((sum, { load, weight }) => sum + weight * Math.log(rowOf(load, stack).per_second.value), 0);
@@ -319,32 +348,51 @@ const tablePage = async (index) => {
     const first = scored[0];
     const asked = stacks.findIndex(({ target }) => target === params.get("base"));
     const base = members.includes(asked) ? asked : first;
+    // The results chose the first stack; another baseline was chosen beforehand.
+    const kind = base === asked ? "alone" : "together";
     choices(control("base"), [["", "the first"], ...members.map((stack) => [stacks[stack].target, stacks[stack].target])], params.get("base") ?? "");
 
     const price = Math.max(0, Number(params.get("price")?.replace(",", "."))) || session.price_per_cpu_hour;
     const isSingle = loads.length === 1;
-    const placeOf = (stack) => {
-      const verdicts = scored.filter((other) => other !== stack).map((other) => between(stack, other, "together")?.verdict);
+    // Ranks are among the stacks that are shown. Yardsticks have none.
+    const isRanked = !group.yardsticks;
+    const placeAmong = (members, stack, verdictOn) => {
+      if (!isRanked) return null;
+      const verdicts = members.filter((other) => other !== stack).map((other) => verdictOn(stack, other)?.verdict);
       const count = (letter) => verdicts.filter((verdict) => verdict === letter).length;
-      return { best: 1 + count("S"), worst: scored.length - count("F") };
+      return { best: 1 + count("S"), worst: members.length - count("F") };
     };
+    const placedAt = (name, key) => {
+      const ranking = rankingOf(rate, name);
+      const members = shown.filter((stack) => rowOf(rate, stack)?.[key] && ranking?.stacks.includes(stack));
+      const verdictOn = (x, y) => comparePair(ranking, x, y, "together");
+      return (stack) => {
+        const figure = rowOf(rate, stack)?.[key];
+        return figure && { ...figure, rank: members.includes(stack) ? placeAmong(members, stack, verdictOn) : null };
+      };
+    };
+    const [costOf, p99Of] = [placedAt("cost", "cpu_us"), placedAt("main", "p99_seconds")];
     const rows = shown.map((stack) => {
       const isScored = scored.includes(stack);
-      const cost = rowOf(rate, stack)?.cpu_us;
+      const cost = costOf(stack);
+      const own = loads.map(({ load }) => rowOf(load, stack)).filter(Boolean);
       return {
         stack,
         target: stacks[stack].target,
-        rank: isScored ? placeOf(stack) : null,
+        rank: isScored ? placeAmong(scored, stack, (x, y) => between(x, y, "together")) : null,
         order: isScored ? scored.indexOf(stack) : Infinity,
         perSecond: isSingle ? rowOf(loads[0].load, stack)?.per_second : null,
-        beside: isScored && base !== undefined && stack !== base ? between(stack, base, "alone") : null,
+        beside: isScored && base !== undefined && stack !== base ? between(stack, base, kind) : null,
         isBase: stack === base,
-        tie: isScored && stack !== first ? between(first, stack, "together") : null,
-        isFirst: stack === first,
+        tie: isRanked && isScored && stack !== first ? between(first, stack, "together") : null,
+        isFirst: isRanked && stack === first,
         cost,
         price: cost && price ? (cost.value * price) / 3600 : null,
-        p99: rowOf(rate, stack)?.p99_seconds,
-        peak: Math.max(...loads.map(({ load }) => rowOf(load, stack)?.peak_bytes ?? -Infinity)),
+        p99: p99Of(stack),
+        peak: Math.max(...own.map((row) => row.peak_bytes ?? -Infinity)),
+        heats: Math.min(...own.map((row) => row.heats)),
+        failures: own.flatMap((row) => row.failures ?? []),
+        failedRequests: own.reduce((sum, row) => sum + row.failed_requests, 0),
         start: stacks[stack].first_answer_seconds,
       };
     });
@@ -357,29 +405,45 @@ const tablePage = async (index) => {
       p99: (row) => row.p99?.value ?? Infinity,
       memory: (row) => (row.peak > 0 ? row.peak : Infinity),
       start: (row) => row.start?.value ?? Infinity,
+      heats: (row) => row.heats,
     }[sort] ?? ((row) => row.order);
     const descending = params.get("order") === "descending";
     const compareKeys = (one, other) => (one < other ? -1 : one > other ? 1 : 0);
-    rows.sort((one, other) => (descending ? -1 : 1) * compareKeys(key(one), key(other)) || one.order - other.order);
+    // Stacks without a figure come last in both directions.
+    const isKnown = (row) => Number(key(row) !== Infinity);
+    rows.sort((one, other) => isKnown(other) - isKnown(one) || (descending ? -1 : 1) * compareKeys(key(one), key(other)) || one.order - other.order);
 
-    headline({ rows, scored, between, loads, rate, sort, rankingOf });
+    headline({ rows, scored, between, loads, rate, sort, rankingOf, groups, group });
     table({ rows, sort, descending, isSingle, rate, base, price, loads });
-    lacking(loads);
+    lacking([...loads.map(({ load }) => load), rate]);
   };
 
-  const chosenFilters = () => {
+  // "3 Go stacks (ORM, blocking; name with “x”)".
+  const stacksInWords = (number, groups, group) => {
     const words = ["language", "class", "runtime"].map((name) => control(name).value).filter(Boolean);
-    return words.length > 0 ? `${words.join(" ")} ` : "";
+    const name = control("name").value;
+    const more = [
+      control("database").value && `database access: ${control("database").value}`,
+      control("processes").value,
+      name && `name with “${name}”`,
+      groups.length > 1 && !group.yardsticks && groupName(group),
+    ].filter(Boolean);
+    const noun = counted(number, [...words, group.yardsticks ? "yardstick" : "stack"].join(" "));
+    return more.length > 0 ? `${noun} (${more.join("; ")})` : noun;
   };
 
-  const headline = ({ rows, scored, between, loads, rate, sort, rankingOf }) => {
+  const headline = ({ rows, scored, between, loads, rate, sort, rankingOf, groups, group }) => {
     const names = (stacks) => stacks.map((stack) => session.stacks[stack].target);
     const at = `At ${list(loads.map(({ load, weight }) => (weight === 1 ? load.label : `${load.label} (×${weight})`)))}`;
-    const what = (number) => `${number} ${chosenFilters()}stack${number === 1 ? "" : "s"}`;
+    const what = (number) => stacksInWords(number, groups, group);
     const where = `Session of ${minute(session)} on ${index.sessions[session.place].machine}.`;
     const details = [where, ...doubts(session)];
     if (rows.length === 0) {
       answer("No stack matches these filters", details);
+      return;
+    }
+    if (group.yardsticks) {
+      answer(`${at}: ${what(rows.length)}, not ranked`, details);
       return;
     }
     if (["cost", "price"].includes(sort) && rows.some((row) => row.cost)) {
@@ -407,9 +471,9 @@ const tablePage = async (index) => {
     } else if (loads.some(({ load }) => load.judged_heats === null)) {
       answer(`${at}, ${leader} has the best figure of ${what(scored.length)}, after too few heats for a verdict`, details);
     } else if (tied.length === 0) {
-      // As the second's row and the page of the two have it. The verdict is that of all pairs together.
+      // The results picked this pair, so the interval is the one that holds together with those of all pairs.
       const [second] = rest;
-      const ratios = range(ends(between(first, second, "alone")));
+      const ratios = range(ends(between(first, second, "together")));
       answer(`${at}, ${leader} is the fastest of ${what(scored.length)}: ${ratios} as fast as ${names([second])[0]}`, details);
     } else {
       const equal = tied.filter(([, found]) => found?.verdict === "D").map(([stack]) => stack);
@@ -430,6 +494,7 @@ const tablePage = async (index) => {
     p99: "p99",
     memory: "peak memory",
     start: "start to first answer",
+    heats: "heats",
   };
 
   const table = ({ rows, sort, descending, isSingle, rate, base, price, loads }) => {
@@ -454,6 +519,7 @@ const tablePage = async (index) => {
       hasP99 ? head("p99", `p99 at ${rate.label}`, number) : null,
       head("memory", undefined, number),
       head("start", undefined, number),
+      head("heats", undefined, number),
       make("th", { scope: "col" }, "compare"),
     ];
     const drawn = rows.filter((row) => row.beside).map((row) => ends(row.beside));
@@ -461,13 +527,24 @@ const tablePage = async (index) => {
     const place = (rank) => (rank === null || rank === undefined ? NONE : rank.best === rank.worst ? `${rank.best}` : `${rank.best}–${rank.worst}`);
     const placed = (figure, write) =>
       figure ? [write(figure.value), ...(figure.rank ? [" ", make("span", { class: "note" }, place(figure.rank))] : [])] : [NONE];
+    // Behind the figures; of several workloads, the one with the fewest.
+    const heats = ({ heats, failures, failedRequests }) => {
+      const faults = [
+        failures.length > 0 && `failed in ${failures.length}`,
+        failedRequests > 0 && counted(failedRequests, "failed request"),
+      ].filter(Boolean);
+      const mark = faults.length > 0 ? [" ", make("span", { class: "note bad", title: failures.join("; ") || null }, faults.join(", "))] : [];
+      return [Number.isFinite(heats) ? `${heats}` : NONE, ...mark];
+    };
     const VERDICTS = { F: "slower", D: "dead heat", U: "undecided", S: "undecided" };
     const line = (row) => {
       const ratios = row.beside ? ends(row.beside) : null;
       const beside = row.isBase ? ["baseline"] : ratios ? [make("span", { class: "ratio" }, bar(scale, ratios, row.beside.verdict), make("span", {}, ratio(ratios.ratio), " ", make("span", { class: "note" }, range(ratios))))] : [NONE];
       const tie = row.isFirst ? "first" : row.tie ? VERDICTS[row.tie.verdict] : NONE;
       const other = base === row.stack ? rows.find((one) => one.isFirst && one !== row) ?? rows.find((one) => one !== row) : { target: baseName };
-      const link = other && fragment([["a", row.target], ["b", other.target], ["sa", session.id], ["sb", session.id], ["load", isSingle ? loads[0].load.name : ""]]);
+      // Without a chosen baseline, the results picked the pair.
+      const by = control("base").value === "" ? "results" : "";
+      const link = other && fragment([["a", row.target], ["b", other.target], ["sa", session.id], ["sb", session.id], ["load", isSingle ? loads[0].load.name : ""], ["by", by]]);
       const perSecond = row.perSecond ? `${row.perSecond.is_bound ? "≥ " : ""}${figure(row.perSecond.value)}` : NONE;
       return make(
         "tr",
@@ -482,10 +559,11 @@ const tablePage = async (index) => {
         hasP99 ? make("td", number, ...placed(row.p99, seconds)) : null,
         make("td", number, row.peak > 0 ? bytes(row.peak) : NONE),
         make("td", number, row.start?.is_bound ? "≤ " : "", ...placed(row.start, seconds)),
+        make("td", number, ...heats(row)),
         make("td", {}, link ? make("a", { href: `compare.html${link}`, "aria-label": `compare ${row.target} with ${other.target}` }, `with ${other.target}`) : NONE),
       );
     };
-    const caption = `${counted(rows.length, "stack")}. Small numbers behind figures: possible ranks. ${price ? "" : "Price: not recorded; type that of a CPU hour to see it. "}`;
+    const caption = `${counted(rows.length, "stack")}. Small numbers behind figures: possible ranks among these (of the start: among all of the session). ${price ? "" : "Price: not recorded; type that of a CPU hour to see it. "}`;
     byId("stacks").replaceChildren(
       make("caption", {}, make("span", {}, caption.trim())),
       make("thead", {}, make("tr", {}, ...heads.filter(Boolean))),
@@ -508,7 +586,7 @@ const tablePage = async (index) => {
   };
 
   const lacking = (loads) => {
-    const own = loads.flatMap(({ load }) => load.absent.map((one) => ({ ...one, load: load.label })));
+    const own = [...new Set(loads)].flatMap((load) => load.absent.map((one) => ({ ...one, load: load.label })));
     const items = [...session.absent, ...own].map(({ target, reason, load }) =>
       make("li", {}, make("b", {}, target), load ? ` at ${load}` : "", `: ${reason}`),
     );
@@ -521,12 +599,13 @@ const tablePage = async (index) => {
     const { name, value } = event.target;
     // A weight counts when it is typed to its end, anything else at once.
     if ((event.type === "change") !== name.startsWith("weight-")) return;
+    // The newest session is another one later, and the link must show the same.
+    params.set("session", control("session").value);
     if (/^(use|weight)-/.test(name)) {
-      const used = closed().filter((load) => control(`use-${load.name}`).checked);
-      const weighted = used.map((load) => {
-        const weight = Number(control(`weight-${load.name}`).value) || 1;
-        return weight === 1 ? load.name : `${load.name}*${weight}`;
-      });
+      // A weight that is not above zero removes the workload.
+      const weightOf = (load) => Number(control(`weight-${load.name}`).value);
+      const used = closed().filter((load) => control(`use-${load.name}`).checked && weightOf(load) > 0);
+      const weighted = used.map((load) => (weightOf(load) === 1 ? load.name : `${load.name}*${weightOf(load)}`));
       params.set("loads", weighted.join(","));
     } else {
       params.set(name, value);
@@ -548,6 +627,7 @@ const tablePage = async (index) => {
     const name = event.target.closest("[data-sort]")?.dataset.sort;
     if (!name) return;
     const params = state();
+    params.set("session", control("session").value);
     const isAgain = (params.get("sort") ?? "rank") === name && params.get("order") !== "descending";
     params.set("sort", name === "rank" && !isAgain ? "" : name);
     params.set("order", isAgain ? "descending" : "");
@@ -590,15 +670,15 @@ const TONES = { F: "good", S: "bad", cheaper: "good" };
 const STEPS = { faster: "F", slower: "S", "dead-heat": "D", undecided: "U", "not-compared": "-" };
 
 const comparePage = async (index) => {
-  const show = async () => {
+  const show = latest(async (isOld) => {
     const params = state();
-    missing.clear();
     const newest = index.sessions.length - 1;
     const find = (name) => index.sessions.findIndex(({ id }) => id === params.get(name));
     let [sa, sb] = [find("sa"), find("sb")];
     if (sa < 0) sa = sb < 0 ? newest : sb;
     if (sb < 0) sb = sa;
     const [one, other] = [await sessionData(index, sa), await sessionData(index, sb)];
+    if (isOld()) return;
     const ranked = one.loads.flatMap((load) => load.tables[0]?.rows ?? []).map((row) => one.stacks[row.stack].target);
     const isPair = sa === sb;
     let a = params.get("a") ?? (isPair ? (ranked[0] ?? one.stacks[0].target) : "");
@@ -610,17 +690,25 @@ const comparePage = async (index) => {
     const sessions = index.sessions.map((session) => [session.id, `${minute(session)} · ${session.machine}`]).reverse();
     choices(control("sa"), sessions, one.id, { always: true, asked: params.get("sa") });
     choices(control("sb"), sessions, other.id, { always: true, asked: params.get("sb") });
-    if (isPair) await stacks(one, a, b, params.get("load"));
-    else await dates(one, other, a, b);
+    const kind = isPickedByResults(params) ? "together" : "alone";
+    if (isPair) await stacks(one, a, b, params.get("load"), kind, isOld);
+    else await dates(one, other, a, b, isOld);
+  });
+
+  // A pair that the address does not name is the one of the best figures.
+  const isPickedByResults = (params) => params.get("by") === "results" || !params.get("a") || !params.get("b");
+  const KINDS = {
+    alone: "Verdicts are those of the pair alone, for readers who picked it before they saw results. If results picked it, the verdict with all others counts, where it is another one.",
+    together: "The results picked this pair, so verdicts are those that hold together with all others.",
   };
 
-  // Two stacks of one session. The load that a link asks for comes first.
-  const stacks = async (session, a, b, asked) => {
+  // Two stacks of one session. The load that a link asks for comes first. `kind` is that of the verdicts.
+  const stacks = async (session, a, b, asked, kind, isOld) => {
     const isAsked = ({ name, workload }) => [name, workload].includes(asked);
     if (asked && !session.loads.some(isAsked)) missing.add(asked);
     const loads = [...session.loads.filter(isAsked), ...session.loads.filter((load) => !isAsked(load))];
     const machine = index.sessions[session.place].machine;
-    const where = [`Measured together on ${minute(session)}, ${machine}. Each verdict is that of the pair alone.`, ...doubts(session)];
+    const where = [`Measured together on ${minute(session)}, ${machine}. ${KINDS[kind]}`, ...doubts(session)];
     if (a === b) {
       answer("Choose two stacks, or two sessions of one stack", where);
       byId("verdicts").replaceChildren();
@@ -640,19 +728,23 @@ const comparePage = async (index) => {
         continue;
       }
       const rankings = (await pairsOf(session, load)).tables[position];
+      if (isOld()) return;
       const [rowX, rowY] = [x, y].map((stack) => load.tables[position].rows.find((row) => row.stack === stack));
       const add = (what, ranking, key, write, words) => {
-        const found = ranking && comparePair(ranking, x, y, "alone");
+        const found = ranking && comparePair(ranking, x, y, kind);
         const isJudged = found && load.judged_heats !== null;
+        const isLess = isJudged && kind === "alone" && comparePair(ranking, x, y, "together")?.verdict !== found.verdict;
+        if (isJudged) found.isAloneOnly = isLess;
         const shown = (row) => (row[key] ? `${row[key].is_bound ? "≥ " : ""}${write(row[key].value)}` : NONE);
-        const ratios = found && ends(found);
+        // The ratio is that of the figures; of times and costs, the smaller one is better.
+        const ratios = found && ends(key === "per_second" ? found : reversed(found));
         rows.push({
           load: load.label,
           what,
           a: shown(rowX),
           b: shown(rowY),
           ratio: ratios ? `${ratio(ratios.ratio)} (${range(ratios)})` : NONE,
-          verdict: isJudged ? words[found.verdict] : found ? "too few heats" : "cannot be compared",
+          verdict: isJudged ? `${words[found.verdict]}${isLess ? "; with all others undecided" : ""}` : found ? "too few heats" : "cannot be compared",
           letter: isJudged ? found.verdict : "-",
         });
         return isJudged ? found : null;
@@ -671,17 +763,19 @@ const comparePage = async (index) => {
     const start = (stack) => seconds(session.stacks[stack].first_answer_seconds?.value);
     rows.push({ load: "any", what: "start to first answer", a: start(x), b: start(y), ratio: NONE, verdict: "not judged" });
     headline(sentences, where);
-    verdicts(rows, a, b, `${a} as a multiple of ${b}: above 1 it is better (faster, or cheaper)`);
+    verdicts(rows, a, b, `Ratio: the figure of ${a} as a multiple of that of ${b}. More requests/s are better, and less time`);
     differences(stackDifferences(session.stacks[x], session.stacks[y]), a, b);
   };
 
   const sentence = (at, a, b, found) => {
     if (!found) return `${at}, they cannot be compared yet`;
     const { low, high } = ends(found);
+    if (found.areBounds) return `${at}, it is undecided: the generator was the limit of both`;
     if (low === 0 && high === Infinity) return `${at}, it is undecided: there are too few heats for an interval`;
-    if (found.verdict === "F") return `${at}, ${a} is faster: ${range({ low, high })} as fast as ${b}`;
-    if (found.verdict === "S") return `${at}, ${a} is slower: ${range({ low, high })} as fast as ${b}`;
-    if (found.verdict === "D") return `${at}, ${a} and ${b} are a dead heat (${range({ low, high })})`;
+    const others = found.isAloneOnly ? ". With all other stacks it is undecided" : "";
+    if (found.verdict === "F") return `${at}, ${a} is faster: ${range({ low, high })} as fast as ${b}${others}`;
+    if (found.verdict === "S") return `${at}, ${a} is slower: ${range({ low, high })} as fast as ${b}${others}`;
+    if (found.verdict === "D") return `${at}, ${a} and ${b} are a dead heat (${range({ low, high })})${others}`;
     return `${at}, it is undecided: ${a} is ${range({ low, high })} as fast as ${b}`;
   };
 
@@ -692,7 +786,7 @@ const comparePage = async (index) => {
   };
 
   // One stack, or all, in two sessions.
-  const dates = async (one, other, a, b) => {
+  const dates = async (one, other, a, b, isOld) => {
     const [older, newer] = one.place < other.place ? [one, other] : [other, one];
     const places = [older.place, newer.place];
     const [dayA, dayB] = [older, newer].map(minute);
@@ -709,15 +803,20 @@ const comparePage = async (index) => {
     }
     const machine = sessionDifferences(older, newer);
     if (!isThere) {
-      const isOther = index.sessions[older.place].folder.split("/")[0] !== index.sessions[newer.place].folder.split("/")[0];
-      const why = isOther ? "They were measured on different machines" : "These two sessions are not compared on this site";
-      answer(`${why}: no verdict`, isOther ? where : `${where} Each session is compared with the one before it and with the newest; deadheat compare judges any other two.`);
+      const isOther = machineOf(older) !== machineOf(newer);
+      const why = isOther ? "They were measured on different kinds of machines" : "These two sessions are not compared on this site";
+      const command = `deadheat compare ${[older, newer].map(({ folder }) => `records/${folder}`).join(" ")}`;
+      const data = make("a", { href: "data.html" }, "Data");
+      const how = ["Each session is compared with the one before it and with the newest. To compare these two, run this in the site's folder, or download their records from ", data, ":", make("pre", { tabindex: "0" }, command)];
+      answer(`${why}: no verdict`, [`${where} `, ...(isOther ? [] : how)]);
       clear();
       const [s, t] = [older, newer].map(({ stacks }) => stacks.find(({ target }) => target === a));
-      differences([...machine, ...(s && t ? stackDifferences(s, t) : [])], dayA, dayB);
+      const own = s && t ? stackDifferences(s, t) : [];
+      differences([...machine, ...own], dayA, dayB, s && t ? "Settings were not compared." : "Settings and stacks were not compared.");
       return;
     }
     const found = await deadheat.get(`comparisons/${places.join("-")}`);
+    if (isOld()) return;
     const isAsked = (target) => a === "" || target === a;
     const cells = found.cells.filter((cell) => isAsked(found.stacks[cell.stack]));
     const words = { F: "faster", S: "slower" };
@@ -730,10 +829,11 @@ const comparePage = async (index) => {
         return `At ${found.loads[cell.load]}, ${found.stacks[cell.stack]} is ${words[STEPS[cell.verdict]]}: ${ratio(value)}${interval} ${what}`;
       });
     const count = (verdict) => cells.filter((cell) => cell.verdict === verdict).length;
-    const summary = `${count("faster")} faster, ${count("slower")} slower, ${count("dead-heat")} dead heats, ${count("undecided")} undecided`;
+    const others = count("not-compared");
+    const summary = `${count("faster")} faster, ${count("slower")} slower, ${count("dead-heat")} dead heats, ${count("undecided")} undecided${others > 0 ? `, ${others} with other settings` : ""}`;
     const subject = a === "" ? "Of all stacks and loads" : `Of ${a} at its loads`;
     const single = cells.length === 1 && sentences.length === 1;
-    const text = found.has_other_settings ? "They were measured with other settings: no verdict" : single ? `${sentences[0]}.` : `${subject}: ${summary}.`;
+    const text = others > 0 && others === cells.length ? "They were measured with other settings: no verdict" : single ? `${sentences[0]}.` : `${subject}: ${summary}.`;
     const warnings = found.warnings.map((warning) => make("li", {}, warning));
     answer(text, [
       `${where} The null server, the same program in both, allows for changes of the machine.`,
@@ -759,7 +859,7 @@ const comparePage = async (index) => {
           a: write(a),
           b: write(b),
           ratio: `${ratio(value)}${low === null ? "" : ` (${range({ low, high })})`}`,
-          verdict: betterWords[letter] ?? "no verdict",
+          verdict: betterWords[letter] ?? "other settings: no verdict",
           letter,
         };
       }),
@@ -771,8 +871,9 @@ const comparePage = async (index) => {
     const changes = [...found.conditions, ...found.differences].filter(({ target }) => !target || isAsked(target));
     const own = changes.map(({ what, target, before, after }) => [a === "" && target ? `${target}: ${what}` : what, before ?? NONE, after ?? NONE]);
     const [s, t] = [older, newer].map(({ stacks }) => stacks.find(({ target }) => target === a));
-    const started = s && t ? stackDifferences(s, t).filter(([what]) => what === "starts with") : [];
-    differences([...own, ...started], dayA, dayB);
+    // The comparison has versions and sources.
+    const isNew = ([what]) => !what.startsWith("version of ") && what !== "sources";
+    differences([...own, ...(s && t ? stackDifferences(s, t).filter(isNew) : [])], dayA, dayB);
   };
 
   const verdicts = (rows, a, b, meaning) => {
@@ -829,13 +930,14 @@ const comparePage = async (index) => {
     return names.filter((name) => a.get(name) !== b.get(name)).map((name) => [name, a.get(name) ?? NONE, b.get(name) ?? NONE]);
   };
 
-  const differences = (rows, a, b) => {
+  const differences = (rows, a, b, limit = "") => {
     const head = (text) => make("th", { scope: "col" }, text);
     const line = ([what, one, other]) => make("tr", {}, make("th", { scope: "row" }, what), make("td", { class: "wrap" }, one), make("td", { class: "wrap" }, other));
     const table = make("table", {}, make("thead", {}, make("tr", {}, head("what"), head(a), head(b))), make("tbody", {}, ...rows.map(line)));
     const scroll = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "What differs" }, table);
-    const content = rows.length > 0 ? scroll : make("p", {}, "Nothing that was recorded.");
-    byId("differences").replaceChildren(make("h2", {}, "What differs"), content);
+    const text = [rows.length > 0 ? "" : "Nothing that was recorded.", limit].filter(Boolean).join(" ");
+    const content = [...(rows.length > 0 ? [scroll] : []), ...(text ? [make("p", {}, text)] : [])];
+    byId("differences").replaceChildren(make("h2", {}, "What differs"), ...content);
   };
 
   const set = () => {
@@ -852,7 +954,8 @@ const comparePage = async (index) => {
   });
   byId("swap").addEventListener("click", () => {
     const [a, b, sa, sb] = ["a", "b", "sa", "sb"].map((name) => control(name).value);
-    setState([["a", b], ["b", a], ["sa", sb], ["sb", sa], ["load", state().get("load")]]);
+    const by = isPickedByResults(state()) ? "results" : "";
+    setState([["a", b], ["b", a], ["sa", sb], ["sb", sa], ["load", state().get("load")], ["by", by]]);
     show();
   });
   window.addEventListener("hashchange", show);
@@ -869,17 +972,17 @@ const timelinePage = async (index) => {
   ];
   const KEYS = { "": "per_second", "null-server": "of_null_server", reference: "of_reference" };
 
-  const show = async () => {
+  const show = latest(async (isOld) => {
     const params = state();
-    missing.clear();
     const stacks = index.stacks.map(({ target }) => [target, target]);
     const target = choices(control("stack"), stacks, params.get("stack") ?? index.reference ?? stacks[0]?.[0], { always: true });
     const { file } = index.stacks.find((stack) => stack.target === target);
     const timeline = await deadheat.get(`stacks/${file}`);
+    if (isOld()) return;
     const load = choices(control("load"), timeline.series.map(({ load }) => [load, load]), params.get("load"), { always: true });
     const series = timeline.series.find((one) => one.load === load);
-    const machines = [...new Set((series?.points ?? []).map(({ session }) => index.sessions[session].machine))];
-    const machine = choices(control("machine"), [["", "all"], ...machines.map((one) => [one, one])], params.get("machine") ?? "");
+    const machines = new Map((series?.points ?? []).map(({ session }) => [machineAt(session), index.sessions[session].machine]));
+    const machine = choices(control("machine"), [["", "all"], ...machines], params.get("machine") ?? "");
     const of = choices(control("of"), OF, params.get("of") ?? "", { always: true });
     if (!series) {
       answer(`${target} has no figure in any session`);
@@ -887,23 +990,23 @@ const timelinePage = async (index) => {
       byId("points").replaceChildren();
       return;
     }
-    const points = series.points.filter(({ session }) => machine === "" || index.sessions[session].machine === machine);
+    const points = series.points.filter(({ session }) => machine === "" || machineAt(session) === machine);
     const steps = points.map((point, nth) => step(points, point, nth));
     headline(target, load, points, steps);
     draw(target, load, points, steps, of);
     table(target, points, steps, of);
-  };
+  });
+  const machineAt = (place) => machineOf(index.sessions[place]);
 
-  // How a point compares with the one before it, if both are of one machine.
+  // How a point compares with the one before it on the same kind of machine; the point drawn before it may be of another.
   const step = (points, point, nth) => {
-    if (nth === 0) return null;
+    if (point.step) {
+      const letter = STEPS[point.step.verdict];
+      return { ...point.step, word: { ...WORDS, "-": "not compared" }[letter], letter };
+    }
     const before = points[nth - 1];
-    const isOther = index.sessions[before.session].machine !== index.sessions[point.session].machine;
-    if (isOther) return { word: "another machine", letter: "M", since: before.session };
-    if (!point.step) return null;
-    const { verdict, ratio, because, since } = point.step;
-    const letter = STEPS[verdict];
-    return { word: { ...WORDS, "-": "not compared" }[letter], letter, ratio, because, since };
+    const isOther = before && machineAt(before.session) !== machineAt(point.session);
+    return isOther ? { word: "another machine", letter: "M", since: before.session } : null;
   };
 
   const headline = (target, load, points, steps) => {
@@ -917,7 +1020,10 @@ const timelinePage = async (index) => {
       : proven.length === 0
       ? `${target} at ${load}: no proven change in ${counted(points.length, "session")}`
       : `${target} at ${load}: ${counted(proven.length, "proven change")} in ${counted(points.length, "session")}, the latest ${when(proven.at(-1))}`;
-    answer(`${text}.`, "Each session is compared with the one before it on the same machine. A change must exceed 1 %, and what the machine itself changed (seen at a server that only answers). Figures are means of the stack's own heats. A session's table also allows for the heats that each stack was in, so its figures differ a little. Where the kernel or another condition changed (dashed line), a change may be due to that.");
+    // The table has those of other steps.
+    const warnings = proven.at(-1)?.[1].warnings ?? [];
+    const doubt = warnings.length > 0 ? `Before you decide: ${warnings.join(" ")} ` : "";
+    answer(`${text}.`, `${doubt}Each session is compared with the one before it on the same kind of machine (processor, CPUs, memory). A change must exceed 1 %, and what the machine itself changed (seen at a server that only answers). Figures are means of the stack's own heats. A session's table also allows for the heats that each stack was in, so its figures differ a little. Where the kernel or another condition changed (dashed line), a change may be due to that.`);
   };
 
   const draw = (target, load, points, steps, of) => {
@@ -962,16 +1068,22 @@ const timelinePage = async (index) => {
         parts.push(make("line", { class: kind, x1: x(point.session), x2: x(point.session), y1: top, y2: height - bottom }, make("title", {}, title)));
       }
     }
-    // No line leads from one machine to another.
-    const path = known.map(({ point, step, value }, nth) => `${nth === 0 || step?.letter === "M" ? "M" : "L"}${x(point.session).toFixed(1)} ${y(value[0]).toFixed(1)}`).join("");
-    parts.push(make("path", { class: "line", d: path }));
+    // No line leads from one kind of machine to another.
+    const paths = new Map();
+    for (const { point, value } of known) {
+      const own = paths.get(machineAt(point.session)) ?? "";
+      paths.set(machineAt(point.session), `${own}${own ? "L" : "M"}${x(point.session).toFixed(1)} ${y(value[0]).toFixed(1)}`);
+    }
+    for (const d of paths.values()) parts.push(make("path", { class: "line", d }));
     for (const { point, step, value: [middle, below, above] } of known) {
       const at = x(point.session);
-      if (below !== null) parts.push(make("line", { class: "range", x1: at, x2: at, y1: y(below), y2: y(above) }));
+      // An end that a lower bound leaves open reaches the edge.
+      const hasRange = below !== null || above !== null;
+      if (hasRange) parts.push(make("line", { class: "range", x1: at, x2: at, y1: y(below ?? low), y2: y(above ?? high) }));
       parts.push(make("circle", { class: TONES[step?.letter], cx: at, cy: y(middle), r: ["F", "S"].includes(step?.letter) ? 6 : 4 }));
     }
     const svg = make("svg", { width, height, role: "img", "aria-label": `${target} at ${load} over time; the table has the figures` }, ...parts);
-    const caption = "Bars: 95 % intervals. Large dots: proven faster or slower than the point before. Dashed lines: a version, setting or condition changed; full lines: another machine.";
+    const caption = "Bars: 95 % intervals. Large dots: proven faster or slower than the point before on the same kind of machine. Dashed lines: a version, setting or condition changed; full lines: another kind of machine.";
     byId("plot").replaceChildren(svg, make("figcaption", {}, caption));
   };
 
@@ -979,6 +1091,12 @@ const timelinePage = async (index) => {
   const changesInWords = ({ changes }, step) =>
     changes.filter(({ aspect }) => step?.letter !== "M" || aspect !== "machine").map(({ what, before, after }) => `${what} ${shortened(before)} → ${shortened(after)}`).join("; ");
   const shortened = (text) => (!text ? NONE : text.length > 40 ? `${text.slice(0, 40)}…` : text);
+
+  // An end is not known with too few heats, or open because of a lower bound.
+  const interval = (found, of) => {
+    if (!found || (found[1] === null && found[2] === null)) return NONE;
+    return of === "" ? `${figure(found[1])}–${figure(found[2])}` : range({ low: found[1] ?? 0, high: found[2] ?? Infinity });
+  };
 
   const table = (target, points, steps, of) => {
     const write = of === "" ? figure : (value) => `${asRatio(value, value)}×`;
@@ -992,13 +1110,13 @@ const timelinePage = async (index) => {
       const figures = value ? ` ${low === null ? ratio(value) : range({ low, high })}` : "";
       const link = step && fragment([["a", target], ["sa", index.sessions[step.since].id], ["b", target], ["sb", session.id]]);
       const verdict = step ? [make("a", { href: `compare.html${link}` }, step.word), figures] : [NONE];
-      const changes = [changesInWords(point, step), step?.because ? `(${step.because})` : ""].filter(Boolean).join(" ");
+      const changes = [changesInWords(point, step), step?.because ? `(${step.because})` : "", ...(step?.warnings ?? [])].filter(Boolean).join(" ");
       return make(
         "tr",
         {},
         make("th", { scope: "row" }, make("a", { href: `index.html${fragment([["session", session.id]])}` }, minute(session))),
         make("td", { class: "number" }, found ? `${point.is_bound ? "≥ " : ""}${write(found[0])}` : NONE),
-        make("td", { class: "number" }, found?.[1] ? (of === "" ? `${figure(found[1])}–${figure(found[2])}` : range({ low: found[1], high: found[2] })) : NONE),
+        make("td", { class: "number" }, interval(found, of)),
         make("td", {}, point.rank ? `${point.rank[0] === point.rank[1] ? point.rank[0] : `${point.rank[0]}–${point.rank[1]}`} of ${point.rank[2]}` : NONE),
         make("td", { class: TONES[step?.letter] }, ...(point.absent ? [`no figure: ${point.absent}`] : verdict)),
         make("td", { class: "wrap" }, changes || NONE),
@@ -1033,6 +1151,11 @@ const badges = () => {
 const PAGES = { "index.html": tablePage, "compare.html": comparePage, "timeline.html": timelinePage };
 const begin = async () => {
   badges();
+  // The address keeps what was chosen.
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    byId("main").focus();
+  });
   const page = PAGES[document.body.dataset.page];
   if (!page) return;
   try {

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use deadheat_document::json::ReportError;
-use deadheat_model::figure::{short_percent, some};
+use deadheat_model::{
+    TargetId,
+    figure::{short_percent, some},
+};
 use deadheat_stats::standings::Measure;
 use serde::Serialize;
 
@@ -15,6 +18,9 @@ use crate::site::analysis::{
 
 /// Names that a badge has room for.
 const NAMES: usize = 2;
+
+/// The color of a badge without a rank.
+const UNKNOWN: &str = "lightgrey";
 
 /// A badge, as shields.io reads it.
 #[derive(Serialize)]
@@ -39,10 +45,15 @@ impl Badges {
             for (table, pairs) in load.tables.iter().zip(&pairs.tables) {
                 self.add_table(site, session, load, (table, &pairs.main));
             }
-            for absent in session.absent.iter().chain(&load.absent) {
+            // A stack may have failed at other workloads alone.
+            let rows = || load.tables.iter().flat_map(|table| &table.rows);
+            let is_here =
+                |target: &TargetId| rows().any(|row| session.stacks[row.stack].target == *target);
+            let absent = session.absent.iter().chain(&load.absent);
+            for absent in absent.filter(|absent| !is_here(&absent.target)) {
                 let message = "not measured".to_owned();
                 let path = path(site.file(&absent.target), &load.name);
-                self.0.insert(path, badge(load, message, "lightgrey"));
+                self.0.insert(path, badge(load, message, UNKNOWN));
             }
         }
     }
@@ -55,14 +66,6 @@ impl Badges {
         (table, pairs): (&SiteTable, &RankingPairs),
     ) {
         for row in &table.rows {
-            let Some(rank) = row.per_second.and_then(|figure| figure.rank) else {
-                continue;
-            };
-            let range = if rank.best == rank.worst {
-                rank.best.to_string()
-            } else {
-                format!("{}–{}", rank.best, rank.worst)
-            };
             let equals = pairs.dead_heats(row.stack);
             let equals: Vec<String> = equals
                 .map(|stack| session.stacks[stack].target.to_string())
@@ -71,19 +74,27 @@ impl Badges {
                 [] => String::new(),
                 equals => format!(", dead heat with {}", some(equals, NAMES)),
             };
-            let all = table.rows.len();
+            let all = pairs.stacks.len();
             let doubt = load.copies_differ.map_or_else(String::new, |share| {
                 format!(", copies of one stack differ by {}", short_percent(share))
             });
-            let (message, color) = match (rank.best, rank.worst) {
-                (1, worst) if worst == all && all > 1 => {
-                    (format!("undecided, {all} stacks"), "lightgrey")
+            let rank = row.per_second.and_then(|figure| figure.rank);
+            let (message, color) = match rank.map(|rank| (rank.best, rank.worst)) {
+                None => ("not ranked".to_owned(), UNKNOWN),
+                Some(_) if all == 1 => ("one stack, not ranked".to_owned(), UNKNOWN),
+                Some((1, worst)) if worst == all && equals.is_empty() => {
+                    (format!("undecided, {all} stacks"), UNKNOWN)
                 }
-                (best, worst) => {
+                Some((best, worst)) => {
                     let color = match (&doubt[..], best, worst) {
                         ("", 1, 1) => "brightgreen",
                         ("", _, _) => "blue",
                         _ => "yellow",
+                    };
+                    let range = if best == worst {
+                        best.to_string()
+                    } else {
+                        format!("{best}–{worst}")
                     };
                     (format!("rank {range} of {all}{equals}{doubt}"), color)
                 }

@@ -1,15 +1,16 @@
-//! The Atom feed (RFC 4287): each session, and each change of a stack that is proven.
+//! The Atom feed (RFC 4287): the latest sessions, and each change of a stack's throughput in them that is proven.
 
 use deadheat_model::figure::{capital, counted};
 use minijinja::{Value, context};
 
 use super::super::analysis::{
     Site,
+    session::minute,
     types::{IndexedSession, SiteIndex, SiteTimeline, StepVerdict},
 };
 use super::{
     fragment,
-    stack_page::{changes, day, in_words},
+    stack_page::{changes, in_words},
 };
 
 /// Entries of the feed at most.
@@ -27,7 +28,15 @@ pub(super) fn context(site: &Site, index: &SiteIndex, timelines: &[SiteTimeline]
     entries.truncate(ENTRIES);
     let entries: Vec<Value> = entries.into_iter().map(|(_, entry)| entry).collect();
     let updated = index.sessions.last().map(|session| session.started.clone());
-    context! { entries, updated }
+    // Each site has an id of its own, which stays when sessions are added.
+    let first = index.sessions.first();
+    let id = first.map(|first| format!("urn:deadheat:site:{}:{}", first.id, first.started));
+    context! { id, entries, updated }
+}
+
+/// When a session started: several may be of one day.
+fn time(session: &IndexedSession) -> String {
+    format!("{} UTC", minute(&session.started))
 }
 
 fn of_session(session: &IndexedSession) -> Value {
@@ -37,7 +46,7 @@ fn of_session(session: &IndexedSession) -> Value {
     };
     context! {
         id => format!("urn:deadheat:{}", session.id),
-        title => format!("Session of {}: {}", day(session), counted(session.stacks, "stack")),
+        title => format!("Session of {}: {}", time(session), counted(session.stacks, "stack")),
         updated => session.started.clone(),
         link => format!("index.html#session={}", fragment(&session.id)),
         text => format!("{}: {} at {}{absent}.", session.machine, counted(session.stacks, "stack"), counted(session.loads.len(), "load")),
@@ -69,6 +78,7 @@ fn of_stack(
         } else {
             format!("what changed: {}", reasons.join("; "))
         };
+        let warnings = step.warnings.iter().map(|warning| format!(" {warning}"));
         let load = &series.load;
         Some(context! {
             id => format!("urn:deadheat:{}:{}:{load}", session.id, site.file(target)),
@@ -79,9 +89,9 @@ fn of_stack(
                 fragment(&target.to_string()), fragment(&since.id), fragment(&session.id)
             ),
             text => format!(
-                "{} of {} is {word} than that of {}: {} as many requests/s; {reasons}.",
-                capital(&target.to_string()), day(session), day(since),
-                step.ratio.map_or_else(String::new, in_words)
+                "{} of {} is {word} than that of {}: {} as many requests/s; {reasons}.{}",
+                capital(&target.to_string()), time(session), time(since),
+                step.ratio.map_or_else(String::new, in_words), warnings.collect::<String>()
             ),
         })
     })

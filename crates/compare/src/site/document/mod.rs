@@ -4,7 +4,7 @@ mod badges;
 mod feed;
 mod stack_page;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
 use deadheat_document::{
     html::environment,
@@ -32,7 +32,7 @@ impl Body for SiteSession {
 
 impl Body for SitePairs {
     const FORMAT: &'static str = "deadheat-site-pairs";
-    const SCHEMA: u32 = 1;
+    const SCHEMA: u32 = 2;
 }
 
 impl Body for SiteTimeline {
@@ -42,7 +42,7 @@ impl Body for SiteTimeline {
 
 impl Body for SiteComparison {
     const FORMAT: &'static str = "deadheat-site-comparison";
-    const SCHEMA: u32 = 1;
+    const SCHEMA: u32 = 2;
 }
 
 /// The script of all pages.
@@ -104,12 +104,26 @@ fn data<T: Body>(path: &str, body: &T) -> Result<Vec<SiteFile>, ReportError> {
 #[derive(Default)]
 pub struct Pages {
     sessions: Vec<SiteSession>,
+    /// Folders whose sessions are not on the site, each with the reason.
+    skipped: Vec<(String, String)>,
 }
 
 impl Pages {
     /// Adds the next session.
     pub fn add(&mut self, session: SiteSession) {
         self.sessions.push(session);
+    }
+
+    /// Adds a folder whose session is not on the site. Of its path, only the name is published.
+    pub fn skip(&mut self, folder: &Path, reason: &str) {
+        let name = folder.file_name().unwrap_or(folder.as_os_str());
+        let name = clean(&name.to_string_lossy());
+        self.skipped.push((name, reason.to_owned()));
+    }
+
+    /// The number of these folders.
+    pub fn skipped(&self) -> usize {
+        self.skipped.len()
     }
 
     /// Every page, with the data that is of no single session.
@@ -173,7 +187,8 @@ impl Pages {
             .map(|one| (one.target.to_string(), &one.file))
             .collect();
         let files_of = Value::from(Serde(&stacks));
-        let context = context! { title => "Data", page => "data.html", root => "", sessions, files => files_of };
+        let skipped = Value::from(Serde(&self.skipped));
+        let context = context! { title => "Data", page => "data.html", root => "", sessions, skipped, files => files_of };
         files.push(page(&templates, "data.html", "data.html", context)?);
         for timeline in timelines {
             let path = format!("stacks/{}.html", site.file(&timeline.target));

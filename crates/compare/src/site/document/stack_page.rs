@@ -115,7 +115,7 @@ fn lacking(session: &SiteSession, target: &TargetId) -> Vec<String> {
 fn point(index: &SiteIndex, point: &SitePoint) -> Value {
     let session = &index.sessions[point.session];
     let step = point.step.as_ref();
-    // Of another machine, everything differs.
+    // Of another kind of machine, everything differs.
     let is_new_machine = step.is_none()
         && point
             .changes
@@ -144,6 +144,7 @@ fn point(index: &SiteIndex, point: &SitePoint) -> Value {
         tone => step.map(|step| tone(step.verdict)),
         ratio,
         because => step.and_then(|step| step.because.clone()),
+        warnings => step.map_or_else(Vec::new, |step| step.warnings.clone()),
         absent => point.absent.as_deref().map(clean),
         changes => changes(&reasons),
     }
@@ -176,7 +177,7 @@ const fn tone(verdict: StepVerdict) -> &'static str {
 }
 
 /// The day of a session.
-pub(super) fn day(session: &IndexedSession) -> &str {
+fn day(session: &IndexedSession) -> &str {
     session.started.get(..10).unwrap_or(&session.started)
 }
 

@@ -53,7 +53,7 @@ fn a_server_that_accepts_no_stream_is_the_limit_and_the_generator_is_not() {
             length: Duration::from_millis(1_200),
         };
         (spec.timeouts.connect, spec.timeouts.request) = (connect, request);
-        spec.timeouts.cool_down = Duration::from_millis(1);
+        spec.timeouts.drain = Duration::from_millis(1);
         spec
     };
     for wait in waits {

@@ -356,7 +356,7 @@ fn templates_fill_paths_headers_and_bodies() {
 fn connections_are_held_from_slice_to_slice() {
     let server = Server::start(Setup::default(), echo).unwrap();
     let mut spec = over_http2(lasting(server.address, 2, 0, 60_000), 4);
-    spec.timeouts.cool_down = Duration::from_secs(10);
+    spec.timeouts.drain = Duration::from_secs(10);
     spec.exchanges = vec![expecting(post("/", b"abc"), b"abc")];
     spec.stop = StopRule::Interrupt;
     let mut session = Session::open(spec, Arc::default()).unwrap();

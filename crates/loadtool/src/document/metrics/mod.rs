@@ -213,7 +213,7 @@ fn phase_name(phase: LoadPhase) -> &'static str {
     match phase {
         LoadPhase::WarmUp => "warm-up",
         LoadPhase::Measurement => "measurement",
-        LoadPhase::CoolDown => "cool-down",
+        LoadPhase::Drain => "drain",
     }
 }
 

@@ -28,7 +28,7 @@ pub fn hey(record: &LoadRecord) -> String {
     line("Average", in_seconds(seconds(times.mean())));
     line(
         "Requests/sec",
-        format!("{:.4}", found.per_second(answers as f64)),
+        format!("{:.4}", found.per_second(found.ended() as f64)),
     );
     let bytes = found.observation.body_bytes;
     if bytes > 0 && answers > 0 {

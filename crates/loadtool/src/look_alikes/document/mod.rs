@@ -82,6 +82,12 @@ impl<'a> ToolFigures<'a> {
         errors
     }
 
+    /// Requests with an answer and those that no whole answer came to. The rates of hey and oha are of both.
+    fn ended(&self) -> u64 {
+        let errors: u64 = self.errors().iter().map(|(_, count)| count).sum();
+        self.answers() + errors
+    }
+
     /// Redirects that say nowhere to go: final answers for all tools (RFC 9110 §15.4 asks for no Location).
     fn without_location(&self) -> u64 {
         let groups = self.observation.failures.iter();

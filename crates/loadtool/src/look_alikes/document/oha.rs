@@ -43,9 +43,7 @@ fn times(record: &LoadRecord, corrected: bool) -> &LatencyHistogram {
 }
 
 fn success_rate(found: &ToolFigures<'_>) -> f64 {
-    let errors: u64 = found.errors().iter().map(|(_, count)| count).sum();
-    let all = found.answers() + errors;
-    found.answers() as f64 / all.max(1) as f64
+    found.answers() as f64 / found.ended().max(1) as f64
 }
 
 /// The report as text.
@@ -68,7 +66,7 @@ pub fn oha(record: &LoadRecord, corrected: bool) -> String {
     line("Slowest", shown(seconds(times.max())));
     line("Fastest", shown(seconds(times.least())));
     line("Average", shown(seconds(times.mean())));
-    let per_second = found.per_second(answers as f64);
+    let per_second = found.per_second(found.ended() as f64);
     line("Requests/sec", format!("{per_second:.4}"));
     text += "\n";
     let mut line = |label: &str, value: String| {
@@ -160,14 +158,14 @@ pub fn oha_json(record: &LoadRecord, corrected: bool) -> Result<String, ReportEr
             "slowest": seconds(times.max()),
             "fastest": seconds(times.least()),
             "average": seconds(times.mean()),
-            "requestsPerSec": found.per_second(answers as f64),
+            "requestsPerSec": found.per_second(found.ended() as f64),
             "totalData": bytes,
             "sizePerRequest": bytes.checked_div(answers),
             "sizePerSec": found.per_second(bytes as f64),
         },
         "metrics": {
             "success_rate": success_rate(&found),
-            "requests_per_sec": found.per_second(answers as f64),
+            "requests_per_sec": found.per_second(found.ended() as f64),
             "latency_ms": {
                 "min": milliseconds(times.least()),
                 "mean": milliseconds(times.mean()),

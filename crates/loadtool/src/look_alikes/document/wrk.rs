@@ -1,4 +1,5 @@
-//! As wrk prints it (its `wrk.c`, and `units.c` for the numbers).
+//! As wrk prints it (its `wrk.c`, and `units.c` for the numbers). wrk also adds estimated times, for coordinated omission; these
+//! are the recorded ones alone.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -8,38 +9,62 @@ use super::{ToolFigures, seconds};
 
 /// The percentages that wrk has.
 const PERCENTS: [u32; 4] = [50, 75, 90, 99];
+/// Of a time in microseconds.
 const TIMES: Units = Units {
     step: 1e3,
-    names: &["us", "ms", "s"],
+    names: &["us", "ms"],
+    above: Some((1e6, &SECONDS)),
+};
+const SECONDS: Units = Units {
+    step: 60.0,
+    names: &["s", "m"],
+    above: None,
 };
 const COUNTS: Units = Units {
     step: 1e3,
-    names: &["", "k", "M", "G"],
+    names: &["", "k", "M", "G", "T"],
+    above: None,
 };
 const BYTES: Units = Units {
     step: 1024.0,
-    names: &["", "K", "M", "G", "T", "P"],
+    names: &["", "K", "M", "G", "T"],
+    above: None,
 };
+/// From this share of a unit on, wrk uses it.
+const SHARE_OF_UNIT: f64 = 0.85;
 
 /// A row of units, each this many times the one before.
 struct Units {
     step: f64,
     names: &'static [&'static str],
+    /// From which value on other units are used, of which this value is one.
+    above: Option<(f64, &'static Units)>,
 }
 
 impl Units {
-    /// A number with two decimals, in the unit that leaves the fewest digits.
-    fn show(&self, mut value: f64) -> (String, &'static str) {
+    /// A value in its unit.
+    fn scaled(&self, mut value: f64) -> (f64, &'static str) {
+        if let Some((limit, units)) = self.above
+            && value >= limit
+        {
+            return units.scaled(value / limit);
+        }
         let mut names = self.names.iter().copied();
         let mut name = names.next().unwrap_or_default();
         for next in names {
-            if value < self.step {
+            if value < SHARE_OF_UNIT * self.step {
                 break;
             }
             value /= self.step;
             name = next;
         }
-        (format!("{value:.2}"), name)
+        (value, name)
+    }
+
+    /// A number with two decimals, and its unit.
+    fn show(&self, value: f64) -> (String, &'static str) {
+        let (value, unit) = self.scaled(value);
+        (format!("{value:.2}"), unit)
     }
 
     /// The same without blanks.
@@ -69,10 +94,10 @@ pub fn wrk(
         deadheat_model::StopRule::Duration { length } => length,
         _ => observation.window,
     };
+    let (length, unit) = SECONDS.scaled(planned.as_secs() as f64);
     // Writing to a string does not fail.
     let mut text = format!(
-        "Running {}s test @ {url}\n  {threads} threads and {connections} connections\n",
-        planned.as_secs()
+        "Running {length:.0}{unit} test @ {url}\n  {threads} threads and {connections} connections\n"
     );
     text += "  Thread Stats   Avg      Stdev     Max   +/- Stdev\n";
     let times = found.times;
@@ -209,7 +234,12 @@ mod tests {
         assert_eq!(TIMES.column(4890.0, 8), "  4.89ms");
         assert_eq!(COUNTS.column(1100.0, 8), "  1.10k ");
         assert_eq!(COUNTS.column(263.09, 10), "  263.09  ");
+        assert_eq!(TIMES.short(900.0), "0.90ms");
+        assert_eq!(TIMES.short(900_000.0), "900.00ms");
         assert_eq!(TIMES.short(1e6), "1.00s");
+        assert_eq!(TIMES.short(60e6), "1.00m");
+        assert_eq!(SECONDS.scaled(30.0), (30.0, "s"));
+        assert_eq!(SECONDS.scaled(3600.0), (60.0, "m"));
         assert_eq!(BYTES.short(216.99 * 1024.0), "216.99K");
     }
 

@@ -184,3 +184,27 @@ fn who_fails_at_a_rate_keeps_its_rounds_and_who_failed_before_has_no_equal_work(
         assert_eq!(second_failure(part), ("an old answer", Some(0)));
     }
 }
+
+#[test]
+fn who_fails_and_has_lost_writes_keeps_no_round() {
+    let losing = |fake| Fake {
+        loses_writes: true,
+        ..fake
+    };
+    let shared = Shared::default();
+    let second = Fake {
+        dies_after: WARM + 4 + 1,
+        ..losing(Fake::new(1, &shared))
+    };
+    let heat = heat(vec![Fake::new(0, &shared), second]);
+    for part in run_parts(at_rates(heat, &[500.0]), &shared) {
+        let reason = "stack1 was ended by SIGSEGV under load; 2 writes are missing";
+        assert_eq!(second_failure(&part), (reason, Some(0)));
+    }
+    let (record, _) = with_second(2, |fake| Fake {
+        freezings: 3,
+        ..losing(fake)
+    });
+    let reason = "not all of it was frozen; 2 writes are missing";
+    assert_eq!(second_failure(&record), (reason, Some(0)));
+}

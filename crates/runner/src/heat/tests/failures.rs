@@ -104,6 +104,22 @@ fn one_whose_answers_are_wrong_at_the_last_check_is_void_altogether() {
 }
 
 #[test]
+fn a_check_that_the_user_interrupted_is_no_failure() {
+    let shared = Shared::default();
+    let stop = Arc::new(AtomicBool::new(false));
+    let fake = Fake {
+        right: 0,
+        // After its start and the reading of its memory.
+        stop: Some((Arc::clone(&stop), 2)),
+        ..Fake::new(0, &shared)
+    };
+    let parts = run(heat(vec![fake]), "now".to_owned(), &shared, &stop).unwrap();
+    assert_eq!(parts[0].end, HeatEnd::Interrupted);
+    assert_eq!(parts[0].members[0].failure, None);
+    assert_eq!(parts[0].members[0].verified_before, None);
+}
+
+#[test]
 fn one_that_leaves_children_has_counted_and_is_told_of() {
     let (record, _) = with_second(2, |fake| Fake {
         leaves_children: true,

@@ -17,6 +17,7 @@ use std::{
     ops::RangeInclusive,
     path::{Path, PathBuf},
     sync::atomic::AtomicBool,
+    thread,
     time::Duration,
 };
 
@@ -37,7 +38,10 @@ use self::{
     statements::LogCapture,
 };
 use super::ServiceError;
-use crate::process::{CpuGroup, Supervision};
+use crate::{process::Supervision, sampling::Tree};
+
+/// How long a server may recover before it is lost.
+const RECOVERY_SECONDS: u32 = 3;
 
 /// How PostgreSQL is found and started.
 #[derive(Clone, Debug)]
@@ -169,9 +173,10 @@ impl Postgres {
         self.cluster.as_ref().map(|cluster| cluster.server.pid())
     }
 
-    /// The control group that counts the server's CPU time, if it is Deadheat's own and there are control groups.
-    pub fn group(&self) -> Option<&CpuGroup> {
-        self.cluster.as_ref()?.server.group()
+    /// The server's process tree, if it is Deadheat's own.
+    pub(crate) fn tree(&self) -> Option<Tree> {
+        let cluster = self.cluster.as_ref()?;
+        Some(Tree::new(&cluster.server))
     }
 
     /// The current id and text of the first `count` rows of `table`, by id.
@@ -427,6 +432,29 @@ impl Postgres {
     /// When the server does not answer.
     pub fn free_connections(&self) -> Result<ConnectionCapacity, ServiceError> {
         self.logged(admin::free_connections(&self.database.admin))
+    }
+
+    /// How the server was lost; `None`: it answers.
+    pub fn lost(&mut self) -> Option<String> {
+        let cluster = self.cluster.as_mut();
+        if let Some(exit) = cluster.and_then(|cluster| cluster.server.exit()) {
+            return Some(format!("{} {exit}", self.description));
+        }
+        let ask = || {
+            let attempt = "asking whether it still answers";
+            let admin = &self.database.admin;
+            admin.run(attempt, |client| client.batch_execute("select 1"))
+        };
+        // If one of its processes was killed, it ends all others and recovers.
+        let mut asked = ask();
+        for _ in 0..RECOVERY_SECONDS {
+            if asked.is_ok() {
+                break;
+            }
+            thread::sleep(Duration::from_secs(1));
+            asked = ask();
+        }
+        asked.err().map(|error| error.summary())
     }
 
     /// Stops a cluster of Deadheat's own, or drops the database. Deletes everything that was created. A second call

@@ -18,7 +18,8 @@ use std::{
 use super::ServiceError;
 use crate::{
     files::{private_folder, write_whole},
-    process::{CpuGroup, Spawn, Supervised, Supervision},
+    process::{Spawn, Supervised, Supervision},
+    sampling::Tree,
 };
 
 pub use server::ANSWER;
@@ -117,14 +118,20 @@ impl Upstream {
         format!("http://{}/", self.address)
     }
 
-    /// The control group that counts its CPU time, where there are control groups.
-    pub fn group(&self) -> Option<&CpuGroup> {
-        self.process.group()
+    /// Its process tree.
+    pub(crate) fn tree(&self) -> Tree {
+        Tree::new(&self.process)
     }
 
     /// Its process.
     pub fn pid(&self) -> u32 {
         self.process.pid()
+    }
+
+    /// How it was lost; `None`: it runs.
+    pub fn lost(&mut self) -> Option<String> {
+        let exit = self.process.exit()?;
+        Some(format!("the slow upstream {exit}"))
     }
 
     /// How many requests for the slow answer have arrived since its start.

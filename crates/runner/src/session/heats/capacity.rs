@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    LoadPoint,
+    LoadPoint, WorkloadManifest,
     heat::{HeatPlan, HeatRecord, Role, SliceFlag, SliceRecord},
-    heats::SessionRecord,
+    heats::{PlannedLoad, SessionRecord},
     workload::{OfferedRate, OpenLoad},
 };
 
@@ -61,6 +61,17 @@ impl Capacity {
         }
     }
 
+    /// The capacity of heats with this plan at a workload. Without the database, its connections are no limit.
+    pub(super) fn at(workload: &WorkloadManifest, plan: &HeatPlan, limits: Limits) -> Self {
+        let needs_database = workload.oracle.needs_database();
+        let connections = limits.connections.filter(|_| needs_database);
+        let limits = Limits {
+            connections,
+            ..limits
+        };
+        Self::new(plan, limits)
+    }
+
     /// The number of seats for stacks; the rest is for the control.
     pub(super) fn seats(&self) -> u32 {
         seats(self.members)
@@ -76,6 +87,31 @@ pub(super) fn seats(capacity: u32) -> u32 {
 pub(super) fn heats_for_all(stacks: usize, capacity: u32) -> u32 {
     let others = u32::try_from(stacks.saturating_sub(1)).unwrap_or(u32::MAX);
     others.div_ceil((seats(capacity) - 1).max(1)).max(1)
+}
+
+/// Why a heat of a load has no room for its servers any more, in a line; `None` if it has. Free memory is never quite the
+/// same, so half of the reserve counts as well.
+pub(super) fn lost_room(
+    load: &PlannedLoad,
+    workload: &WorkloadManifest,
+    limits: Limits,
+) -> Option<String> {
+    let and_a_control = load.targets.len() as u32 + 1;
+    let needed = load.capacity.min(and_a_control);
+    let with_reserve = Limits {
+        memory: limits.memory.map(|bytes| bytes + RESERVE / 2),
+        ..limits
+    };
+    if Capacity::at(workload, &load.heat, with_reserve).members >= needed {
+        return None;
+    }
+    let now = Capacity::at(workload, &load.heat, limits);
+    Some(format!(
+        "{}: a heat has {needed} servers, and there is room for {} now. {}",
+        load.name(),
+        now.members,
+        now.reason.unwrap_or_default()
+    ))
 }
 
 fn by_gap(plan: &HeatPlan) -> Option<Capacity> {
@@ -201,10 +237,12 @@ pub(super) fn at_rate(closed: &LoadPoint, rate: OfferedRate) -> LoadPoint {
 mod tests {
     use std::time::Duration;
 
-    use deadheat_model::{Wait, heat::Rounds, heats::MeasuredHeat, session::Phase};
+    use deadheat_model::{
+        Wait, heat::Rounds, heats::MeasuredHeat, session::Phase, workload::Oracle,
+    };
 
     use super::*;
-    use crate::session::fixtures::{failure, heat, load, record};
+    use crate::session::fixtures::{failure, heat, load, record, workload};
 
     const MIB: u64 = 1 << 20;
 
@@ -274,6 +312,36 @@ mod tests {
         assert_eq!(members, 4, "3 × 630 ms are below 2 s, 4 × 630 ms are not");
         assert!(reason.unwrap().starts_with("With slices of 630 ms"));
         assert_eq!(of(5_000, Limits::default()).0, 3);
+    }
+
+    #[test]
+    fn a_session_goes_on_if_its_heats_have_room() {
+        // With a control, six servers.
+        let load = load(&["a", "b", "c", "d", "e"]);
+        let of = |oracle, mib: u64, connections| {
+            let workload = workload("plaintext", oracle).manifest;
+            let limits = Limits {
+                memory: Some(mib * MIB),
+                connections: Some((connections, 16)),
+            };
+            lost_room(&load, &workload, limits)
+        };
+        assert_eq!(of(Oracle::Users, 1024 + 6 * 700, 6 * 16), None);
+        assert_eq!(
+            of(Oracle::Users, 512 + 6 * 700, 6 * 16),
+            None,
+            "somewhat less"
+        );
+        let memory = of(Oracle::Users, 511 + 6 * 700, 6 * 16).unwrap();
+        let told = "plaintext:c50: a heat has 6 servers, and there is room for 5 now. Memory is short: 4711 MiB";
+        assert!(memory.starts_with(told), "{memory}");
+        let connections = of(Oracle::Users, 1024 + 6 * 700, 6 * 16 - 1).unwrap();
+        assert!(
+            connections.contains("only 95 connections free"),
+            "{connections}"
+        );
+        // A workload without the database needs none.
+        assert_eq!(of(Oracle::Relayed, 1024 + 6 * 700, 0), None);
     }
 
     #[test]

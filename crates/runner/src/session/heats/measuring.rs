@@ -33,7 +33,7 @@ use crate::{
     verify::Fixtures,
 };
 
-/// The session ends after this many consecutive heats that lost a host.
+/// The session ends after this many consecutive heats that lost a generator.
 const MAX_LOSSES: u32 = 3;
 
 /// Measures the rest of a session.
@@ -119,7 +119,7 @@ impl Measuring<'_> {
         }
     }
 
-    /// Runs a heat and keeps it; how it ended, and whether a host was lost.
+    /// Runs a heat and keeps it; how it ended, and whether a host or a service was lost.
     fn heat(&mut self, next: &NextHeat) -> Result<(HeatEnd, bool), SessionError> {
         let number = self.record.begun();
         (self.on_event)(&Event::HeatStarted {
@@ -127,8 +127,10 @@ impl Measuring<'_> {
             next: next.clone(),
         });
         let mut parts = self.run(number, next)?;
+        let budget = self.record.header.plan.budget_seconds;
+        let is_time_left = is_time_for_another(budget, spent(&self.record), &parts);
         for (load, heat) in &mut parts {
-            if self.is_disturbed(*load, heat) {
+            if is_time_left && self.is_disturbed(*load, heat) {
                 heat.end = HeatEnd::Disturbed;
             }
         }
@@ -140,7 +142,9 @@ impl Measuring<'_> {
             Box::new(MeasuredHeat { load, heat })
         });
         let parts: Vec<Box<MeasuredHeat>> = parts.collect();
-        let entries = parts.iter().cloned().map(JournalEntry::Heat);
+        // The line of the rounds is the last one: with it, the heat is there as a whole.
+        let lines = parts.iter().skip(1).chain(parts.first());
+        let entries = lines.cloned().map(JournalEntry::Heat);
         self.journal.append(entries)?;
         for heat in parts {
             (self.on_event)(&Event::HeatEnded { heat: heat.clone() });
@@ -149,20 +153,18 @@ impl Measuring<'_> {
         Ok(how.unwrap_or((HeatEnd::Deserted, false)))
     }
 
-    /// Whether this heat at a load is repeated because other programs disturbed it. Equal work has no heats of its own that
-    /// could be repeated. Two sides of a comparison have their turns in each second, and their ratio is judged heat by heat.
+    /// Whether this heat at a load is repeated because other programs disturbed it, if there is time. Equal work has no heats
+    /// of its own that could be repeated. Two sides of a comparison have their turns in each second, and their ratio is judged
+    /// heat by heat.
     fn is_disturbed(&self, load: usize, heat: &HeatRecord) -> bool {
-        let plan = &self.record.header.plan;
-        let budget = plan.budget_seconds;
-        let left = budget.map(|budget| budget - (spent(&self.record) + heat.wall).as_secs_f64());
         let own = self
             .record
             .heats
             .iter()
             .filter(|one| one.load as usize == load);
         let disturbed = own.map(|one| one.heat.disturbance().is_some());
-        let may_be = self.options.comparison.is_none() && plan.loads[load].leads();
-        may_be && is_repeated(heat, disturbed, left)
+        let leads = self.record.header.plan.loads[load].leads();
+        leads && self.options.comparison.is_none() && is_repeated(heat, disturbed)
     }
 
     /// Runs a heat: the load whose turn it is, and those that are measured with it, each with its place in the plan.
@@ -197,10 +199,11 @@ impl Measuring<'_> {
             certificate: self.services.certificate.as_ref(),
             kept: &self.kept,
         });
-        let machine = ThisMachine {
-            cpus: plan.pinning.cpus(),
-            services: self.services.groups(),
-        };
+        let mut machine = ThisMachine::new(plan.pinning.cpus(), self.services.trees());
+        if plan.hosts.is_some() {
+            // The work for packets from a network is often in the time of no process.
+            machine.interrupt_threads.clear();
+        }
         let fixtures = &mut self.services.fixtures;
         let ceiling = stacks
             .as_ref()
@@ -256,7 +259,11 @@ impl Measuring<'_> {
         let on_event = &mut *self.on_event;
         let mut on_step = |step| on_event(&Event::HeatStep { step });
         let mut parts = run_told(heat, now(), &machine, self.interrupt, &mut on_step)?;
-        let lost = self.generators.lost().or_else(|| self.services.lost());
+        let mut members = parts.iter().flat_map(|part| &part.members);
+        // While all members do well, nothing that they need was lost.
+        let has_failed = members.any(|member| member.failure.is_some());
+        let services = has_failed.then(|| self.services.lost()).flatten();
+        let lost = self.generators.lost().or(services);
         for record in &mut parts {
             for (member, one) in record.members.iter_mut().zip(&participants) {
                 member.command = words_as_recorded(&member.command);
@@ -291,20 +298,26 @@ fn seats(kept: &KeptServers, participants: &[HeatMember]) -> Vec<usize> {
 
 /// Whether a heat does not count, and is repeated, because other programs disturbed it from beginning to end. It counts if most
 /// heats so far were like that (`disturbed` has them), which is then normal for this machine, or the work of a database that
-/// Deadheat did not start; if a member failed, which no other program does; and if the time that is left, in seconds, is too
-/// short for another one. This is decided once, so that each checkpoint is judged once.
-fn is_repeated(
-    heat: &HeatRecord,
-    disturbed: impl Iterator<Item = bool> + Clone,
-    left: Option<f64>,
-) -> bool {
+/// Deadheat did not start; and if a member failed, which no other program does. This is decided once, so that each checkpoint
+/// is judged once.
+fn is_repeated(heat: &HeatRecord, disturbed: impl Iterator<Item = bool> + Clone) -> bool {
     let before = disturbed.clone().count();
     let disturbed = disturbed.filter(|is_disturbed| *is_disturbed).count();
     heat.end == HeatEnd::Finished
         && heat.disturbance().is_some()
         && heat.members.iter().all(|member| member.failure.is_none())
-        && left.is_none_or(|left| left > heat.wall.as_secs_f64())
         && 2 * (disturbed + 1) <= before + 1
+}
+
+/// Whether the budget, in seconds, has time for another heat like the one that has just ended, of which these are the parts:
+/// the rounds and equal work. `spent` is what the heats before it took.
+fn is_time_for_another(
+    budget: Option<f64>,
+    spent: Duration,
+    parts: &[(usize, HeatRecord)],
+) -> bool {
+    let took: Duration = parts.iter().map(|(_, heat)| heat.wall).sum();
+    budget.is_none_or(|budget| (spent + 2 * took).as_secs_f64() < budget)
 }
 
 /// How long all heats so far took together.
@@ -468,26 +481,38 @@ mod tests {
     }
 
     #[test]
-    fn a_disturbed_heat_is_repeated_unless_that_is_usual_or_there_is_no_time() {
+    fn a_disturbed_heat_is_repeated_unless_that_is_usual_or_a_member_failed() {
         let disturbed = heat_with(0.1);
-        let after = |heat: &HeatRecord, before: &[bool], left: Option<f64>| {
-            is_repeated(heat, before.iter().copied(), left)
-        };
-        assert!(after(&disturbed, &[false], None));
-        assert!(!after(&heat_with(0.04), &[false], None));
+        let after = |heat: &HeatRecord, before: &[bool]| is_repeated(heat, before.iter().copied());
+        assert!(after(&disturbed, &[false]));
+        assert!(!after(&heat_with(0.04), &[false]));
         // Most heats are like that.
-        assert!(!after(&disturbed, &[], None));
-        assert!(!after(&disturbed, &[true, false], None));
-        assert!(after(&disturbed, &[true, false, false], None));
-        // It took a second.
-        assert!(after(&disturbed, &[false], Some(1.1)));
-        assert!(!after(&disturbed, &[false], Some(0.9)));
+        assert!(!after(&disturbed, &[]));
+        assert!(!after(&disturbed, &[true, false]));
+        assert!(after(&disturbed, &[true, false, false]));
         let mut failed = disturbed.clone();
         failed.members[0].failure = Some(fixtures::failure(Phase::Load, Some(3)));
-        assert!(!after(&failed, &[false], None));
+        assert!(!after(&failed, &[false]));
         let mut interrupted = disturbed;
         interrupted.end = HeatEnd::Interrupted;
-        assert!(!after(&interrupted, &[false], None));
+        assert!(!after(&interrupted, &[false]));
+    }
+
+    #[test]
+    fn another_heat_takes_as_long_as_the_one_before_it_with_its_equal_work() {
+        let rounds = heat_with(0.1);
+        let equal_work = HeatRecord {
+            wall: Duration::from_secs(2),
+            ..rounds.clone()
+        };
+        let parts = [(0, rounds), (1, equal_work)];
+        let is_time = |budget, parts: &[(usize, HeatRecord)]| {
+            is_time_for_another(budget, Duration::from_secs(10), parts)
+        };
+        assert!(is_time(None, &parts));
+        assert!(is_time(Some(16.1), &parts));
+        assert!(!is_time(Some(15.9), &parts));
+        assert!(is_time(Some(12.1), &parts[..1]));
     }
 
     #[test]

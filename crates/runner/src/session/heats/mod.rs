@@ -25,7 +25,7 @@ use deadheat_model::{
 };
 
 use self::{
-    capacity::Limits,
+    capacity::{Limits, lost_room},
     measuring::Measuring,
     plan::{PlanInputs, plan},
 };
@@ -34,17 +34,18 @@ use super::{
     folder::{self, SessionFolder, now},
     hosts::ReachedHosts,
     inherited_by_servers,
-    journal::{HEADER_FILE, Journal, read_header},
+    journal::{HEADER_FILE, Journal},
     machine,
     preparation::prepare,
-    resume::{self, expect_header, prepare_again, refuse, reopen},
+    record::{cut_unfinished_heat, read_header},
+    resume::{self, Changes, expect_header, prepare_again, refuse, reopen},
     servers::{as_recorded, environment_of},
     services::Services,
     sources, stay_off_the_servers_cpus,
 };
 
 pub use self::plan::{eight_heats, with_room};
-pub use super::journal::{HEATS_FILE, read_session};
+pub use super::record::{HEATS_FILE, read_session};
 pub use capacity::MAX_MEMBERS;
 
 /// Decides what is measured next.
@@ -180,6 +181,7 @@ fn header(
         schema: SCHEMA,
         id: folder.id().to_owned(),
         deadheat: options.version.clone(),
+        build: sources::own_build(),
         commit: folder::commit_of(options),
         embedded: folder::embedded_of(options),
         started: folder.started().to_owned(),
@@ -224,6 +226,16 @@ fn limits(options: &SessionOptions, services: &Services) -> Limits {
         memory: machine::available_memory(),
         connections: services.free_connections().zip(sizes.max()),
     }
+}
+
+/// The loads of a session whose heats have no room for their servers any more.
+fn without_room(plan: &Plan, options: &SessionOptions, limits: Limits) -> Changes {
+    let loads = plan.leading().filter_map(|load| {
+        let mut workloads = options.workloads.iter().map(|one| &one.manifest);
+        let workload = workloads.find(|one| one.id == load.workload)?;
+        lost_room(load, workload, limits)
+    });
+    loads.collect()
 }
 
 /// Measures what is left of a session, from its header's being written to its end's being written.
@@ -404,10 +416,16 @@ pub fn resume(
     let Some(mut services) = again else {
         return Ok(ended(EndReason::Interrupted, journal));
     };
-    journal.cut_unfinished_line()?;
+    refuse(
+        &folder,
+        without_room(&record.header.plan, options, limits(options, &services)),
+    )?;
+    cut_unfinished_heat(folder.path(), &mut journal)?;
     journal.append([JournalEntry::Resumed {
         at: now(),
         boot: machine::boot(),
+        build: sources::own_build(),
+        findings: options.findings.clone(),
         live: options.live,
     }])?;
     let reason = measure(Measuring {

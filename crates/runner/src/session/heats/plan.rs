@@ -246,15 +246,7 @@ impl SharedStarts {
 
 impl RequestedLoad<'_> {
     fn capacity(&self, heat: &HeatPlan, inputs: &PlanInputs<'_>) -> Capacity {
-        let limits = if self.workload.manifest.oracle.needs_database() {
-            inputs.limits
-        } else {
-            Limits {
-                connections: None,
-                ..inputs.limits
-            }
-        };
-        Capacity::new(heat, limits)
+        Capacity::at(&self.workload.manifest, heat, inputs.limits)
     }
 
     /// The planned loads: this one and those that are measured in its heats. Also their approximate total time.

@@ -1,13 +1,18 @@
 use std::{net::TcpListener, thread};
 
 use super::*;
+use crate::verify::client::NEVER;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What a wire makes of `said`, after which the server hangs up.
-fn heard(said: &'static [u8], replies: usize) -> (ProbeConnection, Vec<Result<Reply, NoReply>>) {
+fn heard(
+    said: &'static [u8],
+    replies: usize,
+) -> (ProbeConnection<'static>, Vec<Result<Reply, NoReply>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut wire = ProbeConnection::open(listener.local_addr().unwrap(), PATIENCE).unwrap();
+    let patience = Patience::new(PATIENCE, &NEVER);
+    let mut wire = ProbeConnection::open(listener.local_addr().unwrap(), patience).unwrap();
     let server = thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         for byte in said {
@@ -116,4 +121,22 @@ fn a_request_has_its_framing() {
          Transfer-Encoding: chunked\r\n\r\n10\r\n0123456789abcdef\r\n1\r\ng\r\n0\r\n\r\n"
     );
     assert!(bytes[..begin].ends_with(b"\r\n\r\n") && bytes[begin..].starts_with(b"10\r\n"));
+}
+
+#[test]
+fn a_wait_ends_when_the_user_asks_to_stop() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let stop = AtomicBool::new(false);
+    let patience = Patience::new(PATIENCE, &stop);
+    let mut wire = ProbeConnection::open(listener.local_addr().unwrap(), patience).unwrap();
+    let begun = Instant::now();
+    let reply = thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(30));
+            stop.store(true, Ordering::Relaxed);
+        });
+        wire.reply()
+    });
+    assert!(matches!(reply, Err(NoReply::Interrupted)), "{reply:?}");
+    assert!(begun.elapsed() < PATIENCE / 2);
 }

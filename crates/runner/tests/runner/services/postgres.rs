@@ -14,10 +14,11 @@ use deadheat_runner::services::{
     Mirror, Places, Postgres, PostgresOptions, Source,
     postgres::{RowChange, SEATS, USERS},
 };
-use deadheat_testkit::{Authority, CertificateKind, wait_until};
+use deadheat_testkit::{Authority, CertificateKind, eventually, wait_until};
 use postgres::{Client, NoTls};
 
 use super::supervision;
+use crate::process::signal;
 
 fn installed(logs: &Path) -> PostgresOptions<'static> {
     PostgresOptions {
@@ -155,6 +156,16 @@ fn check_seats(server: &Postgres) {
         server.statements(Table::Users).unwrap() - before,
         all as u64
     );
+}
+
+#[test]
+fn a_cluster_that_was_killed_is_lost() {
+    let logs = tempfile::tempdir().unwrap();
+    let mut server = Postgres::start(&installed(logs.path())).unwrap();
+    assert_eq!(server.lost(), None);
+    signal(libc::SIGKILL, server.pid().unwrap());
+    let how = eventually("its loss", || server.lost());
+    assert!(how.contains("PostgreSQL"), "{how}");
 }
 
 #[test]

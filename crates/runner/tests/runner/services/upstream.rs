@@ -8,8 +8,10 @@ use std::{
 };
 
 use deadheat_runner::services::{Upstream, upstream::ANSWER};
+use deadheat_testkit::eventually;
 
 use super::supervision;
+use crate::process::signal;
 
 const DELAY: Duration = Duration::from_millis(120);
 /// Far above any delay here: only a hang exceeds it.
@@ -196,6 +198,15 @@ fn a_thousand_connections_at_once_are_all_answered() {
         assert_eq!(read_answer(stream).1, ANSWER);
     }
     assert_eq!(fixture.upstream.requests().unwrap(), 1_000);
+}
+
+#[test]
+fn one_that_was_killed_is_lost() {
+    let mut fixture = start(DELAY);
+    assert_eq!(fixture.upstream.lost(), None);
+    signal(libc::SIGKILL, fixture.upstream.pid());
+    let how = eventually("its loss", || fixture.upstream.lost());
+    assert_eq!(how, "the slow upstream was ended by SIGKILL");
 }
 
 #[test]

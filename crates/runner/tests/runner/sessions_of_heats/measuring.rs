@@ -188,6 +188,12 @@ fn equal_work_is_done_by_the_processes_of_the_closed_loop_at_one_rate_for_the_wh
     let points = record.header.plan.loads.iter().map(|load| &*load.point.id);
     let points: Vec<&str> = points.collect();
     assert_eq!(points, ["c4", "c4-rate", "c4-rate-1000000"]);
+    // The rounds are the last line of their heat, and the first part of it in the record.
+    let journal = fs::read_to_string(outcome.folder.join(heats::HEATS_FILE)).unwrap();
+    let mut lines = journal.lines();
+    let last = lines.rfind(|line| line.starts_with("{\"record\":\"heat\","));
+    assert!(last.unwrap().contains("\"heat\",\"load\":0,"));
+    assert_eq!(record.heats[0].load, 0);
     // One start of each for all three.
     let [closed, common, beyond] =
         [0, 1, 2].map(|load| record.complete_heats(load).last().unwrap());

@@ -119,6 +119,19 @@ impl CountedHeats<'_> {
             .then(|| format!("{lacking}: choose longer heats (--heat-time) or a higher rate"))
     }
 
+    /// Whether the p99 of an open loop would decide, and has too few answers in all heats together so far: a heat has
+    /// enough of its own.
+    pub(super) fn awaits_tail(&self) -> bool {
+        let is_known = |heats: Vec<Vec<Estimate>>| {
+            let mut heats = heats.iter();
+            heats.any(|heat| heat.len() == Side::BOTH.len())
+        };
+        self.is_open()
+            && self.figures.duel.comparison.decide == Decide::Throughput
+            && is_known(self.figures.times_in_heats(&self.heats, TAIL))
+            && !is_known(self.figures.times(&self.heats, TAIL))
+    }
+
     fn is_open(&self) -> bool {
         let slices = self.heats.iter().flat_map(|heat| heat.rounds.iter());
         slices.flatten().any(|slice| slice.open.is_some())

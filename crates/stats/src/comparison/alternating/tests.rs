@@ -181,6 +181,7 @@ fn header(heats: u32) -> SessionHeader {
         schema: SCHEMA,
         id: String::new(),
         deadheat: String::new(),
+        build: None,
         commit: None,
         embedded: None,
         started: String::new(),

@@ -21,7 +21,7 @@ use super::{
     RatioVerdict, SideFacts, differs, unsteady,
 };
 use crate::{
-    interval::{self, Interval, holm},
+    interval::{self, holm},
     standings::twin,
 };
 
@@ -162,23 +162,9 @@ pub fn correct(ratios: &mut [&mut Ratio], bounds: &Bounds) {
     for (step, (ratio, adjusted)) in tested.into_iter().zip(adjusted).enumerate() {
         let tests = p.len() - step.min(significant);
         ratio.p_adjusted = Some(adjusted);
-        ratio.interval = interval(ratio, 1.0 - bounds.alpha / tests as f64);
+        ratio.interval = ratio.interval_at(1.0 - bounds.alpha / tests as f64);
         **ratio = ratio.clone().judged();
     }
-}
-
-fn interval(ratio: &Ratio, level: f64) -> Option<Interval> {
-    let difference = interval::Difference {
-        mean: ratio.ratio.ln(),
-        error: ratio.error?,
-        freedom: ratio.freedom?,
-    };
-    let half = difference.half_width(level);
-    let (low, high) = (
-        (difference.mean - half).exp(),
-        (difference.mean + half).exp(),
-    );
-    (low > 0.0 && high.is_finite()).then_some(Interval { low, high, level })
 }
 
 fn mean(values: &[f64]) -> f64 {

@@ -118,6 +118,7 @@ fn how_it_was_measured_is_said_where_it_is_not_as_usual() {
         at: String::new(),
         rebooted: true,
         heats_before: 2,
+        findings: Vec::new(),
         live: false,
     });
     let warnings = standings(&record).warnings;

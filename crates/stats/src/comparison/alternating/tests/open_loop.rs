@@ -200,8 +200,20 @@ fn a_tail_that_was_asked_for_and_is_not_known_leaves_no_verdict() {
         none.compared.is_empty() && reason.contains("p99"),
         "{reason}"
     );
-    // Where the median decides as well, it does without the tail.
-    assert_eq!(judged(480, Decide::Throughput).compared[0].deciding, 2);
+    // Where the median decides as well, it does without the tail: at once if no tail is to come, else at the last look.
+    let bound = Check {
+        fail_if_slower: Some(0.1),
+        ..Check::default()
+    };
+    for (answers, is_final) in [(480, true), (600, false)] {
+        let result = judged(answers, Decide::Throughput);
+        let cell = &result.compared[0];
+        assert_eq!(cell.deciding, 2);
+        assert_eq!(cell.verdict, RatioVerdict::DeadHeat, "{cell:?}");
+        for check in [Check::default(), bound] {
+            assert_eq!(result.is_final(check), is_final, "{answers}: {check:?}");
+        }
+    }
 }
 
 #[test]
