@@ -141,6 +141,20 @@ pub(super) fn rows() -> Vec<Row> {
         });
     }
     rows.push(Row {
+        name: "pipelining".to_owned(),
+        claim: "What java-vertx's driver gains by sending several statements before the first answer. B is a copy (`deadheat \
+                stacks eject java-vertx stacks --as java-vertx-single`) with `PIPELINING_LIMIT = 1` in Database.java instead \
+                of 16."
+            .to_owned(),
+        experiment: Experiment::Sessions {
+            arguments: words(
+                "compare java-vertx java-vertx-single --stacks stacks --workload users --budget 4m",
+            ),
+            times: 1,
+            shows: Shows::Verdicts,
+        },
+    });
+    rows.push(Row {
         name: "pauses-decide".to_owned(),
         claim: "B needs less CPU time for each request, and stands still for 5 % of its time. It is not called faster."
             .to_owned(),
