@@ -71,17 +71,20 @@ pub(crate) fn everything(steps: &Steps, long: bool) {
     });
     failed.extend(serial_tests(steps));
     let stacks = checks.again();
-    // Sessions wait for servers to start and for their upstream, hosts for each other; tests that compute wait for nothing.
+    // Sessions wait for servers to start and for their upstream, hosts for each other. Tests that compute wait for nothing, and
+    // tests of hosts look at times.
     let [failed_hosts, failed_computing] = thread::scope(|scope| {
-        let hosts = scope.spawn(|| cluster::cluster(steps));
-        let computing = scope.spawn(|| computing_tests(steps));
+        let others = scope.spawn(|| {
+            let hosts = cluster::cluster(steps);
+            [hosts, computing_tests(steps)]
+        });
         scope.spawn(|| browser::test(steps));
         scope.spawn(|| {
             evidence::check(steps);
             peers::smoke(steps, binary());
         });
         session::short_sessions(steps, &stacks);
-        [hosts, computing].map(|one| one.join().expect("no step panics"))
+        others.join().expect("no step panics")
     });
     cluster::cluster_again(steps, &failed_hosts);
     failed.extend(failed_computing);

@@ -137,7 +137,7 @@ pub struct RunArgs {
     /// Start every server anew for each load, in place of one start that serves a heat at each load
     #[arg(long, hide_short_help = true)]
     pub(crate) separate_loads: bool,
-    /// Dead heat: no difference is proven, and any is below this
+    /// Dead heat: no difference proven, any below this
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = margin)]
     pub(crate) margin: f64,
     /// Equal work: offer this rate to every stack as well, and compare CPU time per request and response times there;

@@ -141,7 +141,7 @@ impl CompareArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Verdict")]
 pub struct VerdictArgs {
-    /// Dead heat: no difference is proven, and any is below this
+    /// Dead heat: no difference proven, any below this
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = margin)]
     pub(crate) margin: f64,
     /// The deciding quantity

@@ -7,7 +7,7 @@ use deadheat_model::{
 };
 use deadheat_stats::comparison::{
     self, Bounds, CellId, Compared, Ratio, RatioVerdict,
-    sessions::{self, refusals},
+    sessions::{self, refusals, refusals_by_stack},
 };
 use serde_json::Value;
 
@@ -23,11 +23,13 @@ use crate::history::analysis::readable;
 pub fn comparison(a: &SessionRecord, b: &SessionRecord) -> SiteComparison {
     let (id_a, id_b) = (a.header.id.clone(), b.header.id.clone());
     let times = [a, b].map(|one| format!("the session of {}", minute(&one.header.started)));
-    let conditions: Vec<Change> = refusals(a, b).into_iter().filter_map(readable).collect();
+    let shown: Vec<Change> = refusals(a, b).into_iter().filter_map(readable).collect();
+    let conditions = refusals_by_stack(a, b).into_iter().filter_map(readable);
+    let conditions: Vec<Change> = conditions.collect();
     let found = sessions::compare((&id_a, a), (&id_b, b), Bounds::default());
     let mut warnings = Vec::new();
     let mut load_warnings = Vec::new();
-    for warning in found.warnings.iter().filter(|one| shows(one, &conditions)) {
+    for warning in found.warnings.iter().filter(|one| shows(one, &shown)) {
         let text = dated(&warning.in_full(), &times);
         let loads = a.header.plan.loads.iter();
         let loads = loads.filter(|load| is_about(warning, load));
@@ -122,9 +124,13 @@ fn load(subject: &CellId) -> String {
 
 fn compared(comparison: &mut SiteComparison, cell: &Compared) -> ComparedCell {
     let name = load(&cell.subject);
+    let target = cell.subject.target.clone();
+    let is_of_cell = |one: &Change| {
+        let is_of_stack = one.target.is_none() || one.target == target;
+        is_of_stack && concerns_load(one, &name)
+    };
     let mut settings = comparison.conditions.iter();
-    let has_other_settings =
-        settings.any(|one| one.aspect == Aspect::Settings && concerns_load(one, &name));
+    let has_other_settings = settings.any(|one| one.aspect == Aspect::Settings && is_of_cell(one));
     let judged = |verdict: RatioVerdict| match verdict {
         _ if has_other_settings => StepVerdict::NotCompared,
         RatioVerdict::Better => StepVerdict::Faster,
@@ -140,7 +146,6 @@ fn compared(comparison: &mut SiteComparison, cell: &Compared) -> ComparedCell {
         verdict: judged(ratio.verdict),
         p: ratio.p_adjusted.map(rounded),
     };
-    let target = cell.subject.target.clone();
     ComparedCell {
         stack: target.map_or(0, |target| place(&mut comparison.stacks, target)),
         load: place(&mut comparison.loads, name),
@@ -207,6 +212,7 @@ mod tests {
             ("pinning", true),
             ("users:c100: slices", true),
             ("users:c10: slices", false),
+            ("users:c100: warm-up", true),
             ("users: definition", true),
             ("user: definition", false),
         ] {

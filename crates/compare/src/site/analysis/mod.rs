@@ -332,7 +332,8 @@ impl Site {
         let mut others = found.not_compared.iter();
         let other = others.find(|one| one.target == *target && one.load == load);
         let conditions = found.conditions.iter();
-        let conditions = conditions.filter(|one| comparison::concerns_load(one, load));
+        let conditions =
+            conditions.filter(|one| concerns(one, target) && comparison::concerns_load(one, load));
         let warnings = found.load_warnings.iter().filter(|(of, _)| of == load);
         Some(SiteStep {
             since: sessions[0],

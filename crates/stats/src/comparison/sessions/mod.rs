@@ -189,9 +189,18 @@ pub(in crate::comparison) fn of_runs(
 /// Differences between two sessions that would be in every ratio: machine, Deadheat, settings, workloads and warm-ups.
 /// With one of them a comparison says nothing of the stacks. `before` is A, `after` is B.
 pub fn refusals(a: &SessionRecord, b: &SessionRecord) -> Vec<Change> {
+    let one_reason = in_one(&warm_ups(a, b));
+    other_conditions(a, b).chain(one_reason).collect()
+}
+
+/// [`refusals`], with the warm-up of each stack that has another one as a change of that stack.
+pub fn refusals_by_stack(a: &SessionRecord, b: &SessionRecord) -> Vec<Change> {
+    other_conditions(a, b).chain(warm_ups(a, b)).collect()
+}
+
+fn other_conditions(a: &SessionRecord, b: &SessionRecord) -> impl Iterator<Item = Change> {
     let changes = between(&a.header, &b.header).into_iter();
-    let refusals = changes.filter(|change| !is_compared(change));
-    refusals.chain(warm_ups(a, b)).collect()
+    changes.filter(|change| !is_compared(change))
 }
 
 /// Differences that are what is compared, or that say which stacks and load points only one side has.
@@ -207,8 +216,8 @@ fn is_compared(change: &Change) -> bool {
     }
 }
 
-/// Warm-ups are in the heats. Stacks with another one are one reason.
-fn warm_ups(a: &SessionRecord, b: &SessionRecord) -> Option<Change> {
+/// The stacks with another warm-up, which is in the heats, at each load.
+fn warm_ups(a: &SessionRecord, b: &SessionRecord) -> Vec<Change> {
     let of = |record: &SessionRecord| {
         let mut rules: BTreeMap<(String, TargetId), String> = BTreeMap::new();
         for heat in &record.heats {
@@ -230,22 +239,33 @@ fn warm_ups(a: &SessionRecord, b: &SessionRecord) -> Option<Change> {
         rules
     };
     let (of_a, mut of_b) = (of(a), of(b));
-    let others = of_a.into_iter().filter_map(|(key, one)| {
+    let others = of_a.into_iter().filter_map(|((load, target), one)| {
+        let key = (load, target);
         let other = of_b.remove(&key)?;
-        (one != other).then_some((key, one, other))
+        let (load, target) = key;
+        (one != other).then(|| Change {
+            aspect: Aspect::Settings,
+            target: Some(target),
+            what: format!("{load}: warm-up"),
+            before: Some(one),
+            after: Some(other),
+        })
     });
-    let others: Vec<_> = others.collect();
-    let ((load, target), one, other) = others.first()?;
-    let more = match others.len() - 1 {
+    others.collect()
+}
+
+/// Other warm-ups as one change, which names the first.
+fn in_one(warm_ups: &[Change]) -> Option<Change> {
+    let first = warm_ups.first()?;
+    let (load, target) = (first.what.rsplit_once(": ")?.0, first.target.as_ref()?);
+    let more = match warm_ups.len() - 1 {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     Some(Change {
-        aspect: Aspect::Settings,
         target: None,
         what: format!("warm-up of {target} at {load}{more}"),
-        before: Some(one.clone()),
-        after: Some(other.clone()),
+        ..first.clone()
     })
 }
 
