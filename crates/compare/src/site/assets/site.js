@@ -833,7 +833,10 @@ const comparePage = async (index) => {
     const summary = `${count("faster")} faster, ${count("slower")} slower, ${count("dead-heat")} dead heats, ${count("undecided")} undecided${others > 0 ? `, ${others} with other settings` : ""}`;
     const subject = a === "" ? "Of all stacks and loads" : `Of ${a} at its loads`;
     const single = cells.length === 1 && sentences.length === 1;
-    const text = others > 0 && others === cells.length ? "They were measured with other settings: no verdict" : single ? `${sentences[0]}.` : `${subject}: ${summary}.`;
+    // Conditions that are in every ratio.
+    const common = found.conditions.filter(({ aspect }) => ["machine", "deadheat"].includes(aspect)).map(({ what }) => what);
+    const also = common.length > 0 && sentences.length > 0 ? `. That may be due to another ${some(common)}` : "";
+    const text = others > 0 && others === cells.length ? "They were measured with other settings: no verdict" : single ? `${sentences[0]}${also}.` : `${subject}: ${summary}${also}.`;
     const warnings = found.warnings.map((warning) => make("li", {}, warning));
     answer(text, [
       `${where} The null server, the same program in both, allows for changes of the machine.`,
@@ -1019,6 +1022,8 @@ const timelinePage = async (index) => {
     };
     const text = points.length === 1
       ? `${target} at ${load} was measured once, so there is nothing to compare yet`
+      : steps.slice(1).every((step) => step?.letter === "-")
+      ? `${target} at ${load}: ${counted(points.length, "session")} with other settings each, so they are not compared`
       : proven.length === 0
       ? `${target} at ${load}: no proven change in ${counted(points.length, "session")}`
       : `${target} at ${load}: ${counted(proven.length, "proven change")} in ${counted(points.length, "session")}, the latest ${when(proven.at(-1))}`;
