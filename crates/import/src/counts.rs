@@ -5,6 +5,11 @@ use deadheat_model::imported::Run;
 /// From this share of errors on, a rate is not one of right answers.
 pub const MANY_ERRORS: f64 = 0.01;
 
+/// Whether so large a share of a run's requests had no right answer that its rate is not one of right answers.
+pub fn has_many_errors(run: &Run) -> bool {
+    error_share(run).is_some_and(|share| share >= MANY_ERRORS)
+}
+
 /// Numbers of a run's requests, each of which its rate may be of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RequestCounts {

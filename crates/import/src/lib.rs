@@ -27,7 +27,7 @@ use self::{
     text::{Cursor, Line, MAX_LINES},
 };
 pub use self::{
-    counts::{MANY_ERRORS, RequestCounts, error_share},
+    counts::{MANY_ERRORS, RequestCounts, error_share, has_many_errors},
     tables::{DocumentProperties, UNASSIGNED, document, toml},
 };
 pub use crate::report::ImportError;

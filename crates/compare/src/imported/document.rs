@@ -6,7 +6,7 @@ use deadheat_document::{
     Column, Document, Section, Table, Tone,
     json::{self, Body, ReportError},
 };
-use deadheat_import::{MANY_ERRORS, error_share};
+use deadheat_import::has_many_errors;
 use deadheat_model::{
     Warning,
     figure::{NONE, count, counted, figure, seconds},
@@ -84,10 +84,9 @@ fn headline(runs: &[Run], tables: &[&[Run]]) -> String {
 
 /// The fastest server of a table, or why nobody can tell.
 fn fastest(table: &[Run]) -> Result<String, &'static str> {
-    let is_sound = |run: &&Run| error_share(run).is_none_or(|share| share < MANY_ERRORS);
     let valid: Vec<(&Run, f64)> = table
         .iter()
-        .filter(is_sound)
+        .filter(|run| !has_many_errors(run))
         .filter_map(|run| Some((run, run.valid_rate()?)))
         .collect();
     let mut servers: BTreeMap<String, Vec<f64>> = BTreeMap::new();
@@ -98,10 +97,10 @@ fn fastest(table: &[Run]) -> Result<String, &'static str> {
         return Err("no rate of a table can be used, or all have 1 % errors or more");
     };
     if servers.len() < 2 {
-        return Err(if table.iter().all(|run| is_sound(&run)) {
-            "a table has one server alone"
-        } else {
+        return Err(if table.iter().any(has_many_errors) {
             "a table has one server alone with fewer than 1 % errors"
+        } else {
+            "a table has one server alone"
         });
     }
     let is_same = |run: &Run| {

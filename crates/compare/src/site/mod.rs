@@ -67,19 +67,19 @@ pub fn site(args: &SiteArgs) -> Result<Exit, CommandFailure> {
     let mut kept: BTreeMap<usize, Rc<SessionRecord>> = BTreeMap::new();
     for folder in &folders {
         let record = match read_session(folder) {
-            Ok(record) if record.header.comparison.is_some() => {
-                let reason = "a comparison of two sides";
-                output::note(&format!("skipped {}: {reason}", folder.display()));
-                pages.skip(folder, reason);
-                continue;
+            Ok(record) => {
+                let reason = match () {
+                    () if record.header.comparison.is_some() => Some("a comparison of two sides"),
+                    () if site.has(&record) => Some("the same session again"),
+                    () => None,
+                };
+                if let Some(reason) = reason {
+                    output::note(&format!("skipped {}: {reason}", folder.display()));
+                    pages.skip(folder, reason);
+                    continue;
+                }
+                Rc::new(record)
             }
-            Ok(record) if site.has(&record) => {
-                let reason = "the same session again";
-                output::note(&format!("skipped {}: {reason}", folder.display()));
-                pages.skip(folder, reason);
-                continue;
-            }
-            Ok(record) => Rc::new(record),
             // One broken session does not hide the others.
             Err(error) => {
                 output::warn(&format!("warning: {error}; skipped"));

@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
-use deadheat_import::{MANY_ERRORS, error_share};
+use deadheat_import::{MANY_ERRORS, has_many_errors};
 use deadheat_model::{
     Warning,
     figure::{count, counted, figure, share, short_percent, some},
@@ -115,10 +115,7 @@ impl AuditFindings {
         match place.errors {
             Some(share) if share >= MANY_ERRORS => {
                 self.against(test, place, "errors", share);
-                let counts = |run: &&Run| {
-                    let has_many = error_share(run).is_some_and(|share| share >= MANY_ERRORS);
-                    has_many && rate_counts_errors(run)
-                };
+                let counts = |run: &&Run| has_many_errors(run) && rate_counts_errors(run);
                 self.counting_errors += usize::from(runs.iter().any(counts));
             }
             Some(share) if share > 0.0 => self.fail(test, place, "errors", share),

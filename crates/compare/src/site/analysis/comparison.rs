@@ -1,13 +1,13 @@
 //! Two sessions of one kind of machine, the newer compared with the older: what `deadheat compare` says of them.
 
 use deadheat_model::{
-    Warning,
+    TargetId, Warning,
     change::{Aspect, Change},
     heats::{PlannedLoad, SessionRecord},
 };
 use deadheat_stats::comparison::{
     self, Bounds, CellId, Compared, Ratio, RatioVerdict,
-    sessions::{self, refusals, refusals_by_stack},
+    sessions::{self, refusals_by_stack},
 };
 use serde_json::Value;
 
@@ -17,19 +17,24 @@ use super::{
         ComparedCell, Ends, MetricRatio, NotComparedCell, SiteComparison, StepVerdict, rounded,
     },
 };
-use crate::history::analysis::readable;
+use crate::history::analysis::{concerns as concerns_stack, readable};
 
 /// `b` compared with `a`.
 pub fn comparison(a: &SessionRecord, b: &SessionRecord) -> SiteComparison {
     let (id_a, id_b) = (a.header.id.clone(), b.header.id.clone());
     let times = [a, b].map(|one| format!("the session of {}", minute(&one.header.started)));
-    let shown: Vec<Change> = refusals(a, b).into_iter().filter_map(readable).collect();
-    let conditions = refusals_by_stack(a, b).into_iter().filter_map(readable);
+    let mut hidden = Vec::new();
+    let conditions = refusals_by_stack(a, b).into_iter().filter_map(|one| {
+        let name = one.name();
+        let shown = readable(one);
+        hidden.extend(shown.is_none().then_some(name));
+        shown
+    });
     let conditions: Vec<Change> = conditions.collect();
     let found = sessions::compare((&id_a, a), (&id_b, b), Bounds::default());
     let mut warnings = Vec::new();
     let mut load_warnings = Vec::new();
-    for warning in found.warnings.iter().filter(|one| shows(one, &shown)) {
+    for warning in found.warnings.iter().filter(|one| shows(one, &hidden)) {
         let text = dated(&warning.in_full(), &times);
         let loads = a.header.plan.loads.iter();
         let loads = loads.filter(|load| is_about(warning, load));
@@ -65,9 +70,13 @@ pub fn comparison(a: &SessionRecord, b: &SessionRecord) -> SiteComparison {
     comparison
 }
 
-/// Whether a difference can be a reason for a change at this load ("users:c100"): a setting of another load or workload
-/// cannot.
-pub fn concerns_load(change: &Change, load: &str) -> bool {
+/// Whether a difference can be a reason for a change of a stack at a load ("users:c100").
+pub fn concerns(change: &Change, target: &TargetId, load: &str) -> bool {
+    concerns_stack(change, target) && concerns_load(change, load)
+}
+
+/// Whether a difference can be a reason for a change at this load: a setting of another load or workload cannot.
+fn concerns_load(change: &Change, load: &str) -> bool {
     let workload = load.split_once(':').map_or(load, |(workload, _)| workload);
     match change.what.rsplit_once(": ") {
         Some((of, _)) if change.aspect == Aspect::Settings => of == load || of == workload,
@@ -77,22 +86,14 @@ pub fn concerns_load(change: &Change, load: &str) -> bool {
 
 /// Whether a warning is about this load.
 fn is_about(warning: &Warning, load: &PlannedLoad) -> bool {
-    let name = load.name();
     let loads = warning.evidence.get("loads").and_then(Value::as_array);
-    let is_named = loads.is_some_and(|loads| loads.iter().any(|one| *one == name));
-    // Those about the null server have their load in the sentence alone.
-    let subject = CellId {
-        target: None,
-        workload: load.workload.clone(),
-        point: load.point.id.clone(),
-    };
-    is_named || warning.sentence.contains(&format!("at {subject}:"))
+    loads.is_some_and(|loads| loads.iter().any(|one| *one == load.name()))
 }
 
-/// Whether a warning is shown: not if it is about a condition that is not among these.
-fn shows(warning: &Warning, conditions: &[Change]) -> bool {
+/// Whether a warning is shown: not if it is about one of these conditions.
+fn shows(warning: &Warning, hidden: &[String]) -> bool {
     let what = warning.evidence.get("what").and_then(Value::as_str);
-    what.is_none_or(|what| conditions.iter().any(|one| one.name() == what))
+    what.is_none_or(|what| hidden.iter().all(|one| one != what))
 }
 
 /// A text about A and B, with names of the two sessions instead: readers of the site have not called any session so.
@@ -125,12 +126,11 @@ fn load(subject: &CellId) -> String {
 fn compared(comparison: &mut SiteComparison, cell: &Compared) -> ComparedCell {
     let name = load(&cell.subject);
     let target = cell.subject.target.clone();
-    let is_of_cell = |one: &Change| {
-        let is_of_stack = one.target.is_none() || one.target == target;
-        is_of_stack && concerns_load(one, &name)
+    let is_reason = |one: &Change| {
+        concerns_load(one, &name) && target.iter().all(|target| concerns_stack(one, target))
     };
     let mut settings = comparison.conditions.iter();
-    let has_other_settings = settings.any(|one| one.aspect == Aspect::Settings && is_of_cell(one));
+    let has_other_settings = settings.any(|one| one.aspect == Aspect::Settings && is_reason(one));
     let judged = |verdict: RatioVerdict| match verdict {
         _ if has_other_settings => StepVerdict::NotCompared,
         RatioVerdict::Better => StepVerdict::Faster,

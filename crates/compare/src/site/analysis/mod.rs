@@ -15,13 +15,14 @@ use deadheat_stats::{
 };
 
 use self::{
+    comparison::concerns,
     session::{is_same_kind, machine_key, machine_words},
     types::{
         Ends, IndexedSession, IndexedStack, SiteComparison, SiteIndex, SitePairs, SitePoint,
         SiteSeries, SiteSession, SiteStep, SiteTimeline, StepVerdict, rounded,
     },
 };
-use crate::history::analysis::{History, concerns};
+use crate::history::analysis::History;
 
 /// The level of a figure's own interval.
 const LEVEL: f64 = 0.95;
@@ -134,19 +135,24 @@ impl Site {
     /// Whether a session of this kind of machine with this id and start is there already.
     pub fn has(&self, record: &SessionRecord) -> bool {
         let header = &record.header;
-        let mut kinds = self.kinds.iter();
-        let kind = kinds.find(|(one, _)| is_same_kind(one, &header.machine));
+        let kind = self.kind(&header.machine);
         let mut sessions = self.sessions.iter().zip(&self.machines);
         sessions.any(|(one, machine)| {
             let is_it = one.id == header.id && one.started == header.started;
-            is_it && kind.is_some_and(|(_, folder)| folder == machine)
+            is_it && kind == Some(machine)
         })
+    }
+
+    /// The folder of this kind of machine, if a session of it is there.
+    fn kind(&self, machine: &Machine) -> Option<&String> {
+        let mut kinds = self.kinds.iter();
+        let found = kinds.find(|(one, _)| is_same_kind(one, machine));
+        found.map(|(_, folder)| folder)
     }
 
     /// The folder of this kind of machine.
     fn machine(&mut self, machine: &Machine) -> String {
-        let mut kinds = self.kinds.iter();
-        if let Some((_, folder)) = kinds.find(|(one, _)| is_same_kind(one, machine)) {
+        if let Some(folder) = self.kind(machine) {
             return folder.clone();
         }
         let folder = self.free_name(&file_name(&machine_key(machine)));
@@ -284,10 +290,7 @@ impl Site {
         let compared = figures.since.map(|since| [since, point.session]);
         let compared = compared.and_then(|sessions| self.comparisons.get(&sessions));
         let changes: Vec<&Change> = match compared {
-            Some(found) => {
-                let all = found.conditions.iter().chain(&found.differences);
-                all.filter(|one| concerns(one, target)).collect()
-            }
+            Some(found) => found.conditions.iter().chain(&found.differences).collect(),
             None => point.changes.iter().collect(),
         };
         let rank = point
@@ -316,7 +319,7 @@ impl Site {
                 .and_then(|since| self.step(target, load, [since, point.session])),
             changes: changes
                 .into_iter()
-                .filter(|one| comparison::concerns_load(one, load))
+                .filter(|one| concerns(one, target, load))
                 .cloned()
                 .collect(),
         }
@@ -332,8 +335,7 @@ impl Site {
         let mut others = found.not_compared.iter();
         let other = others.find(|one| one.target == *target && one.load == load);
         let conditions = found.conditions.iter();
-        let conditions =
-            conditions.filter(|one| concerns(one, target) && comparison::concerns_load(one, load));
+        let conditions = conditions.filter(|one| concerns(one, target, load));
         let warnings = found.load_warnings.iter().filter(|(of, _)| of == load);
         Some(SiteStep {
             since: sessions[0],

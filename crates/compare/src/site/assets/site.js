@@ -982,8 +982,7 @@ const timelinePage = async (index) => {
     const { file } = index.stacks.find((stack) => stack.target === target);
     const timeline = await deadheat.get(`stacks/${file}`);
     if (isOld()) return;
-    const mostPoints = Math.max(...timeline.series.map(({ points }) => points.length));
-    const longest = timeline.series.find(({ points }) => points.length === mostPoints)?.load;
+    const longest = [...timeline.series].sort((one, other) => other.points.length - one.points.length)[0]?.load;
     const load = choices(control("load"), timeline.series.map(({ load }) => [load, load]), params.get("load") ?? longest, { always: true });
     const series = timeline.series.find((one) => one.load === load);
     const machines = new Map((series?.points ?? []).map(({ session }) => [machineAt(session), index.sessions[session].machine]));

@@ -239,8 +239,7 @@ fn warm_ups(a: &SessionRecord, b: &SessionRecord) -> Vec<Change> {
         rules
     };
     let (of_a, mut of_b) = (of(a), of(b));
-    let others = of_a.into_iter().filter_map(|((load, target), one)| {
-        let key = (load, target);
+    let others = of_a.into_iter().filter_map(|(key, one)| {
         let other = of_b.remove(&key)?;
         let (load, target) = key;
         (one != other).then(|| Change {
@@ -360,13 +359,14 @@ fn drift_warnings(sides: &[SessionSide<'_>; 2], bounds: &Bounds) -> Vec<Warning>
         let is_closed = |load: &SideLoad<'_>| load.at.load.leads();
         a.load(load).is_some_and(is_closed) && b.load(load).is_some()
     };
+    let name = |load: &CellId| [format!("{}:{}", load.workload, load.point)];
     let of = |load: CellId| {
         let Some(ratio) = ratio(sides, &load, bounds) else {
             let sentence = format!(
                 "Not both sessions have a heat with the null server at {load}: nothing shows whether the machine was \
                  as fast."
             );
-            return Some(doubt("no-null-server", sentence));
+            return Some(doubt("no-null-server", sentence).with("loads", name(&load)));
         };
         let moved = distance(ratio.ratio) > bounds.practical_difference;
         (ratio.p? < bounds.alpha && moved).then(|| {
@@ -375,7 +375,8 @@ fn drift_warnings(sides: &[SessionSide<'_>; 2], bounds: &Bounds) -> Vec<Warning>
                  {load}: the machine was not as fast, and every difference there may come from that.",
                 figure::ratio(ratio.ratio)
             );
-            doubt("null-server", sentence).with("ratio", ratio.ratio)
+            let warning = doubt("null-server", sentence).with("ratio", ratio.ratio);
+            warning.with("loads", name(&load))
         })
     };
     a.subjects(None).filter(closed).filter_map(of).collect()
