@@ -320,10 +320,22 @@ pub enum ScheduleError {
     /// It never has a rate above zero.
     #[error("its rate is always 0: nothing would be sent")]
     AlwaysZero,
-    /// Too many requests with random times are due in the warm-up to be counted.
+    /// Too many requests with random times would have to be counted before the load: those of the warm-up, or of stages
+    /// that end at 0.
     #[error(
-        "{0:.1e} requests with random times are due in the warm-up, too many to count them before the load: use \
-         uniform arrivals, a shorter warm-up, or a duration instead of a number of requests"
+        "{0:.1e} requests with random times are too many to count them before the load: use uniform arrivals, a \
+         shorter warm-up, or a duration instead of a number of requests"
     )]
     TooMany(f64),
+    /// The rate ends at 0 before the number of requests is reached that ends the load.
+    #[error(
+        "its rate ends at 0 after {due} requests, and the load is to end after {requests}: ask for fewer requests, let \
+         the last stage end above 0, or end the load by a duration"
+    )]
+    TooFew {
+        /// Requests that are due after the warm-up.
+        due: u64,
+        /// Requests asked for.
+        requests: u64,
+    },
 }

@@ -275,22 +275,34 @@ impl Plan {
     }
 
     /// Appends the header block of an exchange's HTTP/2 request to `block`, and a body from a template to `own`.
-    /// Returns the body's length in bytes.
+    /// `count` is the request's own [`Self::next_count`]. Returns the body's length in bytes.
     #[inline]
     pub(crate) fn stream_out(
         &self,
         exchange: u32,
+        count: u64,
         block: &mut Vec<u8>,
         own: &mut Vec<u8>,
     ) -> usize {
         let request = self.streamed(exchange);
-        request.append(|| self.choice(), &self.lists, block, own)
+        request.append(|| self.choice(count), &self.lists, block, own)
     }
 
-    /// The values for the next request from a template.
-    fn choice(&self) -> Choice {
+    /// The number of the exchange's next request, among those of all generators that are from templates; 0 if the
+    /// exchange has no template.
+    #[inline]
+    pub(crate) fn next_count(&self, exchange: u32) -> u64 {
+        if self.exchanges[exchange as usize].exchange.request.template {
+            self.share.number(self.counter.next())
+        } else {
+            0
+        }
+    }
+
+    /// The values for the request from a template with this number: the same, however often it is sent.
+    fn choice(&self, count: u64) -> Choice {
         Choice {
-            count: self.share.number(self.counter.next()),
+            count,
             seed: self.seed,
         }
     }
@@ -302,17 +314,18 @@ impl Plan {
             .map_or(self.pipeline, |http2| http2.streams)
     }
 
-    /// Appends the bytes of an HTTP/1 request.
+    /// Appends the bytes of an HTTP/1 request. `count` is its own [`Self::next_count`].
     #[inline]
     pub(crate) fn compose(
         &self,
         exchange: u32,
         is_last: bool,
+        count: u64,
         scratch: &mut Vec<u8>,
         out: &mut Vec<u8>,
     ) {
         let request = self.request(exchange, is_last);
-        request.append(|| self.choice(), &self.lists, scratch, out);
+        request.append(|| self.choice(count), &self.lists, scratch, out);
     }
 
     /// The intended starts of an open loop in slice `slice` of a session with the spec's `schedule`. The guard has the

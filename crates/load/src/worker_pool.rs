@@ -39,8 +39,10 @@ enum Order {
 pub(crate) enum Message {
     /// The worker is set up, and waits.
     Ready,
-    /// An interval of the worker with this index.
+    /// An interval of the worker with this index. It is given back to the worker.
     Interval(usize, Box<Interval>),
+    /// An interval of the worker with this index, for which the queue had no room at its end. It is not given back.
+    Late(usize, Box<Interval>),
     /// Nothing of the worker with this index is in flight any more, or it has given up waiting for it.
     Drained(usize),
     /// The result of the worker with this index.
@@ -187,6 +189,9 @@ impl WorkerPool {
                     // A worker that has ended needs no intervals any more.
                     let _ = self.returns[worker].try_send(part);
                 }
+                Ok(Message::Late(worker, part)) => {
+                    self.intervals.join(worker, &part, &mut on_interval);
+                }
                 Ok(Message::Drained(worker)) => {
                     *at_work -= 1;
                     self.intervals.end(worker, &mut on_interval);
@@ -254,6 +259,7 @@ pub(crate) fn work(plan: &Plan, stop: &AtomicBool, line: WorkerChannels) {
                 if let Err(error) = worker.run(timeline, arrivals, &mut events) {
                     return say(Message::Failed(error));
                 }
+                worker.send_rest();
                 // Everything stays as it is until that has been noted: closing connections would show in the server's
                 // figures.
                 say(Message::Drained(index));

@@ -124,9 +124,11 @@ impl Changes {
         };
         note("processor", |machine| Some(machine.cpu_model.clone()));
         note("usable CPUs", |machine| Some(figure::list(&machine.cpus)));
-        note("memory", |machine| {
-            Some(format!("{} bytes", machine.memory_bytes))
-        });
+        if !before.has_memory_of(after) {
+            note("memory", |machine| {
+                Some(figure::bytes(machine.memory_bytes as f64))
+            });
+        }
         note("system", |machine| Some(machine.os.clone()));
         note("kernel", |machine| Some(machine.kernel.clone()));
         note("mitigations", |machine| {
@@ -356,7 +358,7 @@ mod tests {
                 "/machine/memory_bytes",
                 json!(2),
                 Aspect::Machine,
-                "memory: 1 bytes → 2 bytes",
+                "memory: 1.00 B → 2.00 B",
             ),
             ("/machine/os", json!("P"), Aspect::Machine, "system: O → P"),
             (

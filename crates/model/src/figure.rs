@@ -124,14 +124,13 @@ pub fn size(counted: u64) -> String {
     }
 }
 
+/// The most decimals of a number with four significant digits.
+const MAX_DECIMALS: i32 = 12;
+
 /// Four significant digits without trailing zeros, so that a figure visibly differs from its bound.
 pub fn four_digits(value: f64) -> String {
-    let whole = if value >= 1.0 {
-        value.log10().floor() as usize + 1
-    } else {
-        1
-    };
-    short(&format!("{value:.*}", 4_usize.saturating_sub(whole))).to_owned()
+    let decimals = (3 - exponent(value)).clamp(0, MAX_DECIMALS) as usize;
+    short(&format!("{value:.decimals$}")).to_owned()
 }
 
 /// A time, passed in seconds, with four significant digits, so that it visibly differs from its bound ("12.34 ms").
@@ -406,8 +405,11 @@ pub fn time(time: Duration) -> String {
     parts.join(" ")
 }
 
-/// A rate: "5,000/s", "0.5/s".
+/// A rate: "5,000/s", "0.5/s". A slow one has four significant digits: "0.0002778/s" is one an hour.
 pub fn rate(per_second: f64) -> String {
+    if per_second < 0.1 {
+        return format!("{}/s", four_digits(per_second));
+    }
     format!("{}/s", separated(short(&format!("{per_second:.3}"))))
 }
 

@@ -312,6 +312,28 @@ pub struct MemberRecord {
 }
 
 impl MemberRecord {
+    /// A member of which nothing else is known yet.
+    pub fn new(target: TargetId, role: Role) -> Self {
+        Self {
+            target,
+            role,
+            command: Vec::new(),
+            loads_before: 0,
+            ready: None,
+            offered_per_second: None,
+            freezing: None,
+            warm_up: None,
+            verified_before: None,
+            verified_after: None,
+            cpu_source: None,
+            memory: MemoryUsed::default(),
+            routes: Vec::new(),
+            compression: None,
+            writes: None,
+            failure: None,
+        }
+    }
+
     /// Its memory, if that is a result of this load; `None`: its process had served other loads before, which affected
     /// it.
     pub fn memory_here(&self) -> Option<&MemoryUsed> {

@@ -127,7 +127,6 @@ pub struct Load {
     /// Threads of the generator.
     pub threads: Option<u32>,
     /// Concurrent requests on each connection; `None`: not known. Over HTTP/1, that is 1 unless an option changed it.
-    #[serde(default)]
     pub pipeline: Option<u32>,
     /// The requested rate of an open loop, in requests per second.
     pub rate: Option<f64>,
@@ -167,7 +166,6 @@ pub struct RunFigures {
     /// KiB received per second.
     pub kib_per_second: Option<f64>,
     /// CPUs that the server used, on average.
-    #[serde(default)]
     pub server_cpus: Option<f64>,
 }
 

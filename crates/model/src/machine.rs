@@ -29,7 +29,17 @@ pub struct Machine {
     pub congestion_control: Option<String>,
 }
 
+/// The relative tolerance of the size of memory.
+const MEMORY_TOLERANCE: f64 = 0.02;
+
 impl Machine {
+    /// Whether the other machine has as much memory, within 2 %: each kernel and each boot reserves a little more or
+    /// less.
+    pub fn has_memory_of(&self, other: &Machine) -> bool {
+        let apart = self.memory_bytes.abs_diff(other.memory_bytes) as f64;
+        apart <= MEMORY_TOLERANCE * self.memory_bytes as f64
+    }
+
     /// Whether the system paces what a local server sends. BBR spreads it over time, even without a network.
     pub fn paces_loopback(&self) -> bool {
         let name = self.congestion_control.as_deref();

@@ -174,19 +174,13 @@ impl PublishedTable {
             id += "-chunked";
         }
         LoadPoint {
-            id,
-            connections,
             rounds: load.rounds,
-            queries: None,
-            revalidate: false,
-            protocol: Default::default(),
-            streams: 1,
             sending: Sending {
                 http: load.http,
                 reuse: load.reuse,
                 bodies: load.bodies,
             },
-            open: None,
+            ..LoadPoint::new(id, connections)
         }
     }
 }

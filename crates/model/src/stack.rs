@@ -35,17 +35,14 @@ pub struct StackManifest {
     #[serde(default)]
     pub runtime_from: Vec<RuntimeFrom>,
     /// The minimum warm-up in seconds, if the runtime's usual warm-up is wrong for this stack.
-    #[serde(default)]
     pub warm_up_seconds: Option<u32>,
     /// The stack's rank among the usual stacks, from 1; others omit it. `deadheat run` measures the usual stacks if the
     /// user names no stack, and only the first ones if there is no time for all. At most one per language.
-    #[serde(default)]
     pub usual: Option<u32>,
     /// The stack's deficiencies and deviations, which are shown with its results.
     #[serde(default)]
     pub limits: Vec<String>,
     /// The workloads that it answers. By default all, except those of packs.
-    #[serde(default)]
     pub workloads: Option<Vec<String>>,
     /// The paths of workloads, by the workload's id, if they differ from the workload's own path. A stack with a route
     /// for a workload answers it.
@@ -58,7 +55,6 @@ pub struct StackManifest {
     #[serde(default)]
     pub protocols: Protocols,
     /// How it accesses PostgreSQL; omitted by a stack that does not.
-    #[serde(default)]
     pub database: Option<Database>,
     /// Programs that must be on the PATH.
     #[serde(default)]
@@ -322,10 +318,8 @@ pub struct Toolchain {
     /// The command that prints its version; the first version-like word of its output is taken.
     pub version: Vec<String>,
     /// The oldest suitable version.
-    #[serde(default)]
     pub minimum: Option<String>,
     /// The newest suitable version, with all versions that begin with it: "3.7" includes 3.7.17.
-    #[serde(default)]
     pub maximum: Option<String>,
     /// Debian packages that contain it.
     #[serde(default)]
@@ -352,23 +346,19 @@ pub struct LockedPackage {
 
 /// How a stack is fetched and built.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Build {
     /// Debian packages that building or running needs in addition to the toolchain.
-    #[serde(default)]
     pub apt: Vec<String>,
     /// Commands that fetch the dependencies. They may use the network.
-    #[serde(default)]
     pub fetch: Vec<Vec<String>>,
     /// The host that these commands contact by default. Errors name it if it is unreachable and the commands' output
     /// does not name a host.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub registry: Option<String>,
     /// Commands that build the stack.
-    #[serde(default)]
     pub steps: Vec<Vec<String>>,
     /// Files and folders that are deployed. Their size is the artefact size.
-    #[serde(default)]
     pub artefacts: Vec<String>,
 }
 
@@ -395,25 +385,19 @@ pub struct Variant {
     /// The difference from the stack, in a few words.
     pub description: String,
     /// The number of CPUs that it is made for. By default all CPUs of the server.
-    #[serde(default)]
     pub cpus: Option<u32>,
     /// Another way of execution.
-    #[serde(default)]
     pub runtime: Option<Runtime>,
     /// Another command.
-    #[serde(default)]
     pub command: Option<Vec<String>>,
     /// Environment variables in addition to the stack's.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// HTTP features, in place of the stack's.
-    #[serde(default)]
     pub http: Option<Http>,
     /// Other protocols, in place of the stack's.
-    #[serde(default)]
     pub protocols: Option<Protocols>,
     /// Database access, in place of the stack's.
-    #[serde(default)]
     pub database: Option<Database>,
     /// Programs that this variant needs in addition to the stack's.
     #[serde(default)]

@@ -303,7 +303,7 @@ pub enum OfferedRate {
 }
 
 /// How the requests of a load are sent. The defaults are HTTP/1.1, keep-alive and sized bodies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Sending {
     /// The version of HTTP in the request line.
@@ -312,16 +312,6 @@ pub struct Sending {
     pub reuse: Reuse,
     /// How request bodies are framed.
     pub bodies: Framing,
-}
-
-impl Default for Sending {
-    fn default() -> Self {
-        Self {
-            http: HttpVersion::Http11,
-            reuse: Reuse::KeepAlive,
-            bodies: Framing::Sized,
-        }
-    }
 }
 
 impl Sending {
@@ -354,6 +344,21 @@ impl Framing {
 }
 
 impl LoadPoint {
+    /// A closed loop of HTTP/1.1 without TLS, with the defaults of all else.
+    pub fn new(id: impl Into<String>, connections: u32) -> Self {
+        Self {
+            id: id.into(),
+            connections,
+            revalidate: false,
+            rounds: None,
+            queries: None,
+            protocol: StackProtocol::default(),
+            streams: one(),
+            sending: Sending::default(),
+            open: None,
+        }
+    }
+
     /// Whether it is a closed loop. Only closed loops have their own heats.
     pub fn is_closed(&self) -> bool {
         self.open.is_none()
@@ -401,9 +406,7 @@ impl LoadPoint {
             protocol => format!("{connections}{streams}, {protocol}"),
         }
     }
-}
 
-impl LoadPoint {
     /// The `path` of a workload, with the numbers of this load point filled in.
     pub fn fill(&self, path: &str) -> String {
         let path = match self.rounds {

@@ -134,11 +134,27 @@ impl TlsServer {
         Self { resumption, ..self }.configured()
     }
 
-    /// No handshake succeeds.
+    /// No handshake leads to a connection that can be used.
     #[must_use]
     pub fn failing(self, fault: TlsFault) -> Self {
         let behaviour = Behaviour::Wrong(fault);
         Self { behaviour, ..self }
+    }
+
+    /// The server's part of the handshake that a client's first bytes begin, and a close_notify right behind it.
+    /// (In TLS 1.2, the server's part would not be over.)
+    fn goodbye(&self, mut hello: &[u8]) -> io::Result<Vec<u8>> {
+        let config = self.config().map_err(io::Error::other)?;
+        let connection = ServerConnection::new(Arc::new(config));
+        let mut connection = connection.map_err(io::Error::other)?;
+        connection.read_tls(&mut hello)?;
+        connection.process_new_packets().map_err(io::Error::other)?;
+        connection.send_close_notify();
+        let mut bytes = Vec::new();
+        while connection.wants_write() {
+            connection.write_tls(&mut bytes)?;
+        }
+        Ok(bytes)
     }
 
     /// Shakes hands, or does not.
@@ -148,7 +164,7 @@ impl TlsServer {
                 let connection = ServerConnection::new(Arc::clone(config));
                 Wire::over_tls(socket, connection.map_err(io::Error::other)?)
             }
-            Behaviour::Wrong(fault) => Err(fault.play(&socket)),
+            Behaviour::Wrong(fault) => Err(fault.play(self, &socket)),
         }
     }
 
@@ -202,21 +218,24 @@ pub enum TlsFault {
     Reset,
     /// Nothing, until the client gives up.
     Silence,
+    /// Its part of a handshake in TLS 1.3, and with the same bytes a close_notify.
+    Goodbye,
 }
 
 impl TlsFault {
     /// Does it, until the client has gone; the error says what was done.
-    pub(crate) fn play(self, socket: &Socket) -> io::Error {
-        match self.try_play(socket) {
+    pub(crate) fn play(self, server: &TlsServer, socket: &Socket) -> io::Error {
+        match self.try_play(server, socket) {
             Ok(()) => io::Error::other(format!("as the test wants it: {self:?}")),
             Err(error) => error,
         }
     }
 
-    fn try_play(self, socket: &Socket) -> io::Result<()> {
+    fn try_play(self, server: &TlsServer, socket: &Socket) -> io::Result<()> {
         let mut buffer = [0; 4096];
         // What is left unread would turn a close into a reset.
-        if sys::receive(socket.as_fd(), &mut buffer)?.0 == 0 {
+        let length = sys::receive(socket.as_fd(), &mut buffer)?.0;
+        if length == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         let mut to = socket;
@@ -225,6 +244,7 @@ impl TlsFault {
             TlsFault::Garbage => {
                 to.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")?;
             }
+            TlsFault::Goodbye => to.write_all(&server.goodbye(&buffer[..length])?)?,
             TlsFault::Reset => return sys::reset_on_close(socket.as_fd()),
             TlsFault::Close | TlsFault::Silence => {}
         }

@@ -19,7 +19,7 @@ pub(super) const MAX_HEADERS: usize = 64 * 1024;
 pub(super) const PROGRESS: usize = 1024;
 /// The most frames in a row without progress, between two answers.
 const MAX_IDLE_FRAMES: u32 = 10_000;
-/// The most unwritten bytes, apart from requests. Beyond it, the server asks for more answers than it reads.
+/// The most unwritten bytes of frames apart from requests. Beyond it, the server asks for more answers than it reads.
 const MAX_UNWRITTEN: usize = 1024 * 1024;
 
 /// The connection preface of the client (RFC 9113 §3.4).
@@ -112,8 +112,6 @@ pub(crate) struct Client {
     pub(super) is_draining: bool,
     /// From the server's GOAWAY: the last stream that it processes, and the error code.
     pub(super) goaway: Option<(u32, u32)>,
-    /// The most bytes that may wait to be written.
-    pub(super) most_unwritten: usize,
 }
 
 impl Client {
@@ -136,7 +134,6 @@ impl Client {
             has_reset: false,
             is_draining: false,
             goaway: None,
-            most_unwritten: MAX_UNWRITTEN + streams * longest_head,
         }
     }
 
@@ -412,9 +409,9 @@ impl Client {
             None if header.kind == CONTINUATION => Err(Http2Failure::connection(
                 "a CONTINUATION came without the HEADERS before it",
             )),
-            _ if self.sending.unwritten().len() > self.most_unwritten => Err(
-                Http2Failure::connection("the server asks for answers and does not read them"),
-            ),
+            _ if self.sending.own_unwritten() > MAX_UNWRITTEN => Err(Http2Failure::connection(
+                "the server asks for answers and does not read them",
+            )),
             _ => Ok(()),
         }
     }

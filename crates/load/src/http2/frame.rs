@@ -174,6 +174,10 @@ pub(super) const FIRST_WINDOW: i64 = 65_535;
 pub(super) struct Sending {
     pub(super) out: Vec<u8>,
     written: usize,
+    /// The most unwritten bytes that can belong to frames apart from requests.
+    own: usize,
+    /// A place in the buffer, and how many of those bytes can lie before it: none once it is written.
+    mark: (usize, usize),
     /// The slots of streams whose bodies wait for their turn, and not for the server's window.
     queue: VecDeque<usize>,
     /// The send window of the connection, in bytes.
@@ -191,14 +195,15 @@ impl Sending {
         Self {
             out: Vec::with_capacity(OWN_FRAMES + heads + bodies + frames * HEADER),
             written: 0,
+            own: 0,
+            mark: (0, 0),
             queue: VecDeque::with_capacity(streams),
             window: FIRST_WINDOW,
         }
     }
 
     pub(super) fn clear(&mut self) {
-        self.out.clear();
-        self.written = 0;
+        self.clear_buffer();
         self.queue.clear();
         self.window = FIRST_WINDOW;
     }
@@ -209,17 +214,37 @@ impl Sending {
         &self.out[self.written..]
     }
 
+    fn clear_buffer(&mut self) {
+        self.out.clear();
+        (self.written, self.own, self.mark) = (0, 0, (0, 0));
+    }
+
+    /// The most unwritten bytes that can belong to frames apart from requests, such as answers to the server's frames.
+    #[inline]
+    pub(super) fn own_unwritten(&self) -> usize {
+        self.own.min(self.unwritten().len())
+    }
+
     /// Notes that this many more bytes were written.
     #[inline]
     pub(super) fn wrote(&mut self, count: usize) {
         self.written += count;
-        if self.written >= self.out.len() {
-            self.out.clear();
-            self.written = 0;
-        } else if self.written >= WORTH_MOVING && self.written >= self.out.len() / 2 {
-            self.out.drain(..self.written);
-            self.written = 0;
+        let (place, before) = self.mark;
+        if self.written >= place {
+            self.own -= before;
+            self.mark = (self.out.len(), self.own);
         }
+        if self.written >= self.out.len() {
+            self.clear_buffer();
+        } else if self.written >= WORTH_MOVING && self.written >= self.out.len() / 2 {
+            self.drop_written();
+        }
+    }
+
+    fn drop_written(&mut self) {
+        self.out.drain(..self.written);
+        self.mark.0 -= self.written;
+        self.written = 0;
     }
 
     /// Whether a body can be added to the buffer now.
@@ -248,8 +273,7 @@ impl Sending {
     /// Adds pieces of bodies to the buffer, a frame of each stream in turn. `body` returns the body of a slot.
     pub(super) fn fill<'a>(&mut self, streams: &mut Streams, body: impl Fn(usize) -> &'a [u8]) {
         if self.written > 0 {
-            self.out.drain(..self.written);
-            self.written = 0;
+            self.drop_written();
         }
         while self.window > 0 && self.unwritten().len() < FILL {
             let Some(slot) = self.queue.pop_front() else {
@@ -284,8 +308,9 @@ impl Sending {
         }
     }
 
-    /// Appends a whole frame.
+    /// Appends a whole frame that is no part of a request.
     pub(super) fn put(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+        self.own += HEADER + payload.len();
         write(kind, flags, stream, payload, &mut self.out);
     }
 }

@@ -438,6 +438,25 @@ fn a_long_head_is_sent_in_parts() {
     );
 }
 
+#[test]
+fn long_heads_that_wait_to_be_written_are_no_answers_that_the_server_asked_for() {
+    const STREAMS: usize = 40;
+    // The values of a template are not known beforehand.
+    let mut client = Client::new(STREAMS, 0, 0);
+    client.begin();
+    let mut sink = read([&greeting()[..]], STREAMS);
+    client.feed(&greeting(), &mut sink).unwrap();
+    for slot in 0..STREAMS {
+        client.send(slot, false, |out| {
+            out.extend_from_slice(&[0x82; 40_000]);
+            0
+        });
+    }
+    assert!(client.unwritten().len() > 1_500_000);
+    let ping = frame(PING, 0, 0, &[0; 8]);
+    client.feed(&ping, &mut sink).unwrap();
+}
+
 /// A frame that a server might send.
 fn any_frame() -> impl Strategy<Value = Vec<u8>> {
     let kind = prop_oneof![

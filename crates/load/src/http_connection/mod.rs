@@ -36,6 +36,8 @@ pub(crate) struct InFlight {
     pub(crate) exchange: u32,
     /// Whether it is the last on its connection.
     pub(crate) is_last: bool,
+    /// Its number among the requests from templates. If it is sent again, its placeholders keep their values.
+    pub(crate) count: u64,
 }
 
 /// A queue of the requests in flight, in the order of their answers.
@@ -292,12 +294,15 @@ impl HttpConnection {
             self.written = 0;
         }
         let InFlight {
-            exchange, is_last, ..
+            exchange,
+            is_last,
+            count,
+            ..
         } = flight;
         match self.browser.as_deref_mut() {
-            None => plan.compose(exchange, is_last, scratch, &mut self.composed),
+            None => plan.compose(exchange, is_last, count, scratch, &mut self.composed),
             Some(browser) => {
-                browser.ask(|out| plan.compose(exchange, is_last, scratch, out));
+                browser.ask(|out| plan.compose(exchange, is_last, count, scratch, out));
                 browser.write(&mut self.composed);
             }
         }

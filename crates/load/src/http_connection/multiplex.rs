@@ -195,13 +195,16 @@ impl Multiplex {
     fn send(&mut self, index: usize, plan: &Plan) {
         let slot = &mut self.slots[index];
         slot.answer.begin(None);
-        let exchange = slot.flight.exchange;
+        let InFlight {
+            exchange, count, ..
+        } = slot.flight;
         let request = plan.streamed(exchange);
         let to_head = request.is_head;
         slot.answer.call = request.is_call.then(grpc::Call::default);
         let body = &mut slot.body;
-        self.client
-            .send(index, to_head, |out| plan.stream_out(exchange, out, body));
+        self.client.send(index, to_head, |out| {
+            plan.stream_out(exchange, count, out, body)
+        });
     }
 
     /// Resends waiting requests that the server accepts now; returns how many.

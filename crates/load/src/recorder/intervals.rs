@@ -1,7 +1,11 @@
-//! Intervals handed over while the load runs: no lock, and no allocation as long as the receiver takes them.
+//! Intervals handed over while the load runs: no lock, no wait, and no allocation as long as the receiver takes them.
+//!
+//! The receiver can stall: it writes to terminals, pipes and other hosts. A worker that waited for it would
+//! record that time as the server's. So it keeps the intervals that nobody takes, and sends them later.
 
 use std::{
-    sync::mpsc::{Receiver, SyncSender, sync_channel},
+    collections::VecDeque,
+    sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
     time::Duration,
 };
 
@@ -25,6 +29,10 @@ pub(crate) struct IntervalRecorder {
     worker: usize,
     filled: SyncSender<Message>,
     empty: Receiver<Box<Interval>>,
+    /// Intervals that the queue had no room for, the oldest first: copies in as little memory as possible.
+    unsent: VecDeque<Box<Interval>>,
+    /// The interval that the latest of those is a copy of, for reuse.
+    spare: Option<Box<Interval>>,
     is_open: bool,
     load_from: u64,
     from: u64,
@@ -59,6 +67,8 @@ impl IntervalRecorder {
             worker,
             filled,
             empty,
+            unsent: VecDeque::new(),
+            spare: None,
             is_open,
             load_from: 0,
             from: 0,
@@ -81,8 +91,8 @@ impl IntervalRecorder {
     /// The interval that ends at `at`; `now` are the counts of the load up to then.
     pub(super) fn next(&mut self, at: u64, now: RunningTotals) -> Box<Interval> {
         // A returned one, or else a new one.
-        let returned = self.empty.try_recv();
-        let mut part = returned.unwrap_or_else(|_| blank(self.is_open));
+        let returned = self.spare.take().or_else(|| self.empty.try_recv().ok());
+        let mut part = returned.unwrap_or_else(|| blank(self.is_open));
         let before = &self.before;
         let bytes = now.bytes.since(before.bytes);
         part.index = self.index;
@@ -102,9 +112,35 @@ impl IntervalRecorder {
         part
     }
 
-    /// Sends a filled interval. Waits only if the queue is full, which holds several intervals of each worker.
-    pub(super) fn send(&self, interval: Box<Interval>) {
-        // If the load was given up, the receiver is gone.
-        let _ = self.filled.send(Message::Interval(self.worker, interval));
+    /// Sends a filled interval, after those that are still unsent. If the queue has no room, keeps a copy for later:
+    /// the worker never waits.
+    pub(super) fn send(&mut self, interval: Box<Interval>) {
+        while let Some(earlier) = self.unsent.pop_front() {
+            let sent = self.filled.try_send(Message::Late(self.worker, earlier));
+            if let Err(TrySendError::Full(Message::Late(_, earlier))) = sent {
+                self.unsent.push_front(earlier);
+                break;
+            }
+        }
+        let interval = if self.unsent.is_empty() {
+            let message = Message::Interval(self.worker, interval);
+            match self.filled.try_send(message) {
+                Err(TrySendError::Full(Message::Interval(_, interval))) => interval,
+                // If the load was given up, the receiver is gone.
+                _ => return,
+            }
+        } else {
+            interval
+        };
+        self.unsent.push_back(Box::new(interval.compact()));
+        self.spare = Some(interval);
+    }
+
+    /// Sends the intervals that are still unsent, and waits until the queue has room for them: the load is over.
+    pub(super) fn send_rest(&mut self) {
+        for earlier in self.unsent.drain(..) {
+            // If the load was given up, the receiver is gone.
+            let _ = self.filled.send(Message::Late(self.worker, earlier));
+        }
     }
 }

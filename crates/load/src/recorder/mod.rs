@@ -228,6 +228,13 @@ impl Recorder {
         }
     }
 
+    /// After the load: sends the intervals that nobody has taken yet.
+    pub(crate) fn send_rest(&mut self) {
+        if let Some(intervals) = &mut self.intervals {
+            intervals.send_rest();
+        }
+    }
+
     /// Counts a request that is about to be written, or that fails before it can be.
     #[inline]
     pub(crate) fn issued(&mut self) {
@@ -256,6 +263,21 @@ impl Recorder {
     pub(crate) fn lagged_evenly(&mut self, from: u64, to: u64, requests: u64) {
         if let Some(open) = &mut self.seen.open {
             open.send_lag.record_evenly(from, to, requests);
+        }
+    }
+
+    /// Open loop: records that a request of the measurement had waited for this long, in nanoseconds, when the
+    /// measurement ended. It is never sent. In a slice, that is a lower bound of its response time.
+    pub(crate) fn left_waiting(&mut self, nanoseconds: u64) {
+        if let (true, Some(open)) = (self.to_their_end, &mut self.seen.open) {
+            open.response_time.record_ns(nanoseconds);
+        }
+    }
+
+    /// Like [`Self::left_waiting`], for requests that had waited for up to `longest`, evenly spread.
+    pub(crate) fn left_waiting_evenly(&mut self, longest: u64, requests: u64) {
+        if let (true, Some(open)) = (self.to_their_end, &mut self.seen.open) {
+            open.response_time.record_evenly(0, longest, requests);
         }
     }
 

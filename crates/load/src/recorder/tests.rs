@@ -209,3 +209,46 @@ fn a_load_that_ended_before_its_last_interval_began_sends_no_such_interval() {
     let ends: Vec<_> = ends.filter(|(from, until, _)| from != until).collect();
     assert_eq!(ends, [(Duration::ZERO, Duration::from_millis(100), 1)]);
 }
+
+#[test]
+fn a_worker_waits_for_nobody_who_takes_its_intervals_and_loses_none() {
+    const INTERVALS: u64 = 30;
+    let (tell, told) = std::sync::mpsc::sync_channel(2);
+    let (intervals, _give_back) = IntervalRecorder::new(0, tell, false);
+    let mut recorder = Recorder::new(&plan(CLOSED), Some(intervals));
+    recorder.begin(0, 1, None);
+    recorder.begin_measurement(0, in_flight(0));
+    let (say, ended) = std::sync::mpsc::channel();
+    let worker = std::thread::spawn(move || {
+        for nth in 0..INTERVALS {
+            let from = nth * 100 * MS;
+            for _ in 0..=nth {
+                recorder.issued();
+                succeed(&mut recorder, from, from + nth * MS);
+            }
+            recorder.roll(from + 100 * MS, in_flight(0));
+        }
+        say.send(()).unwrap();
+        recorder.send_rest();
+    });
+    // Nobody reads meanwhile.
+    let patience = Duration::from_secs(20);
+    ended.recv_timeout(patience).expect("the worker waited");
+    let parts: Vec<_> = told
+        .iter()
+        .map(|message| match message {
+            Message::Interval(_, part) | Message::Late(_, part) => part,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    worker.join().unwrap();
+    // The first one, at 0, is the end of the warm-up.
+    let indexes: Vec<u64> = parts.iter().map(|part| part.index).collect();
+    assert_eq!(indexes, (0..=INTERVALS).collect::<Vec<u64>>());
+    for (nth, part) in (0..INTERVALS).zip(&parts[1..]) {
+        assert_eq!((part.issued, part.succeeded), (nth + 1, nth + 1));
+        assert_eq!(part.service_time.count(), nth + 1);
+        let longest = part.service_time.max().unwrap();
+        assert!(longest.as_nanos().abs_diff(u128::from(nth * MS)) <= u128::from(MS / 10));
+    }
+}

@@ -134,17 +134,49 @@ impl Arrivals {
         warm_up: Duration,
         requests: u64,
     ) -> Result<Self, ScheduleError> {
-        let before = self.expected_before(nanos(warm_up));
-        if self.kind == Kind::Poisson && before > MAX_COUNTED {
-            return Err(ScheduleError::TooMany(before));
+        let expected = self.expected_before(nanos(warm_up));
+        if self.kind == Kind::Poisson && expected > MAX_COUNTED {
+            return Err(ScheduleError::TooMany(expected));
         }
         let whole = Self {
             share: Share::WHOLE,
             ..self.clone()
         };
-        let all = requests.saturating_add(whole.due_before(warm_up));
+        let before = whole.due_before(warm_up);
+        let all = requests.saturating_add(before);
+        let due = whole.count_up_to(all)?;
+        if due < all {
+            return Err(ScheduleError::TooFew {
+                due: due.saturating_sub(before),
+                requests,
+            });
+        }
         self.end = self.share.part(all);
         Ok(self)
+    }
+
+    /// The number of requests that are ever due, or `most` if it is less: without an end if the last rate is above 0.
+    fn count_up_to(&self, most: u64) -> Result<u64, ScheduleError> {
+        let Some(last) = self.segments.last().filter(|last| last.count == 0.0) else {
+            return Ok(most);
+        };
+        // The number of requests expected over the whole load.
+        let total = last.before;
+        match self.kind {
+            // Request k is due if k is below the total.
+            Kind::Uniform => Ok(most.min(total.ceil() as u64)),
+            Kind::Poisson if total.min(most as f64) > MAX_COUNTED => {
+                Err(ScheduleError::TooMany(total.min(most as f64)))
+            }
+            Kind::Poisson => {
+                let mut cursor = Cursor::new(self, 0, 1);
+                let mut count = 0;
+                while count < most && cursor.next(self).is_some() {
+                    count += 1;
+                }
+                Ok(count)
+            }
+        }
     }
 
     /// Number of requests that are due in the first `time` of the load.

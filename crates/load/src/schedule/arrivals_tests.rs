@@ -208,6 +208,40 @@ fn a_count_ends_so_many_after_the_warm_up() {
 }
 
 #[test]
+fn a_schedule_that_ends_at_0_has_no_more_requests_than_are_due() {
+    let warm_up = Duration::from_millis(500);
+    // 50 requests in the warm-up, then 500.
+    let stages = [stage(10.0, 100.0, 0.0)];
+    let ending = |kind, share, requests| {
+        let all = Arrivals::new(kind, 42, share, warm_up, &stages).unwrap();
+        all.ending_after(warm_up, requests)
+    };
+    let exact = ending(Kind::Uniform, Share::WHOLE, 500).unwrap();
+    assert_eq!(exact.end(), 550);
+    assert_eq!(take(&exact, 0, 1, 1_000).len(), 550);
+    assert_eq!(
+        ending(Kind::Uniform, Share::WHOLE, 501),
+        Err(ScheduleError::TooFew {
+            due: 500,
+            requests: 501
+        })
+    );
+    let endless = Arrivals::new(Kind::Poisson, 42, Share::WHOLE, warm_up, &stages).unwrap();
+    let after = take(&endless, 0, 1, 10_000).len() as u64 - endless.due_before(warm_up);
+    assert!(ending(Kind::Poisson, Share::WHOLE, after).is_ok());
+    // Each of several generators sees that all of them together have too few.
+    for index in 0..2 {
+        let refused = ending(Kind::Poisson, Share::new(index, 2).unwrap(), after + 1);
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.contains("ask for fewer requests"), "{refused}");
+    }
+    // What is far too much is refused without counting.
+    let fast = arrivals(Kind::Poisson, &[stage(1.0, 1e9, 0.0)]);
+    let refused = fast.ending_after(Duration::ZERO, u64::MAX).unwrap_err();
+    assert!(refused.to_string().contains("too many"), "{refused}");
+}
+
+#[test]
 fn the_shares_of_several_generators_are_the_schedule_of_one() {
     let stages = [stage(1.0, 100.0, 900.0), stage(0.0, 50.0, 50.0)];
     let warm_up = Duration::from_millis(500);

@@ -510,7 +510,12 @@ impl Worker<'_> {
             .flat_map(|connection| connection.http.flights());
         let in_flight = flights.map(|flight: InFlight| flight.intended).min();
         let unsent = backlog.waiting() + untaken;
-        backlog.waiting.clear();
+        for waiting in backlog.waiting.drain(..) {
+            if self.clock.counts(waiting.intended) {
+                let waited = at.saturating_sub(waiting.intended);
+                self.recorder.left_waiting(waited);
+            }
+        }
         self.recorder
             .note_backlog(unsent, since(oldest), since(in_flight));
     }
@@ -531,6 +536,9 @@ impl Worker<'_> {
             let lag = self.plan.taking.lag(index).unwrap_or(0);
             let counts = self.clock.counts(intended);
             self.recorder.lagged(lag, counts);
+            if counts {
+                self.recorder.left_waiting(at.saturating_sub(intended));
+            }
             untaken += 1;
             oldest = oldest.or(Some(intended));
         }
@@ -548,6 +556,10 @@ impl Worker<'_> {
             self.recorder.lagged_evenly(0, backlog.last_lag, in_time);
             self.recorder
                 .lagged_evenly(0, at.saturating_sub(noticed.max(intended)), all - in_time);
+            let counted_from = intended.max(self.clock.timeline.measure_from);
+            let counted = all.saturating_sub(before(counted_from));
+            self.recorder
+                .left_waiting_evenly(at.saturating_sub(counted_from), counted);
             untaken += all;
             oldest = oldest.or(Some(intended));
         }

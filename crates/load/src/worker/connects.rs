@@ -181,6 +181,15 @@ impl Worker<'_> {
                     let fault = fault(Failure::Tls, FailurePhase::Tls, Cause::Why(why));
                     return self.unmade(slot, fault, || why.to_owned());
                 }
+                // In HTTP/2, the greeting looks for what came with the end of the handshake.
+                let is_over = !connection.http.is_multiplexed()
+                    && connection
+                        .tls
+                        .as_mut()
+                        .is_some_and(|tls| tls.has_said_goodbye());
+                if is_over {
+                    return self.connect_failed(slot, Errno::CONNABORTED);
+                }
                 self.opened(slot);
             }
             Err(TlsError::Socket(error)) => self.connect_failed(slot, error),

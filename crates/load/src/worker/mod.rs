@@ -1,9 +1,9 @@
 //! One worker thread: an event loop over its share of the connections.
 //!
 //! Between a slice's first request and its drain a worker takes no lock, allocates nothing and formats nothing, as long
-//! as no failure is among the first few of its kind (TLS allocates for its records, and a template for a body longer
-//! than those before). An answer costs one `recv` and the next request one `send`; the rest is shared by all
-//! connections that were ready at once.
+//! as no failure is among the first few of its kind and its intervals are taken (TLS allocates for its records, and a
+//! template for a body longer than those before). An answer costs one `recv` and the next request one `send`; the rest
+//! is shared by all connections that were ready at once.
 
 mod backlog;
 mod connects;
@@ -244,6 +244,11 @@ impl<'a> Worker<'a> {
             self.look_for_the_end();
         }
         Ok(())
+    }
+
+    /// After a slice: sends the intervals that nobody has taken yet.
+    pub(crate) fn send_rest(&mut self) {
+        self.recorder.send_rest();
     }
 
     /// Waits at most this many nanoseconds for events, and reads the clock.

@@ -35,6 +35,9 @@ pub(super) enum Flow {
 
 /// The cause of a failure: the server closed the connection.
 pub(super) const CLOSED: &str = "the server closed the connection";
+/// The cause of a failure: the server closed, or reset, a connection in HTTP/1 before a request was sent on it.
+const CLOSED_UNUSED: &str = "the server closed the connection before its first request";
+const RESET_UNUSED: &str = "the server reset the connection before its first request";
 /// The cause of a failure: an answer to plain HTTP is a TLS alert.
 pub(super) const SPEAKS_TLS: &str =
     "the server answered with a TLS alert: this port speaks TLS, use https://";
@@ -225,6 +228,10 @@ impl Worker<'_> {
             return self.lose(slot, error);
         }
         let end = self.tick();
+        let http = &self.connections[slot].http;
+        if http.is_idle() && !http.is_multiplexed() && !self.clock.is_over() {
+            return self.ended_idle(slot, Failure::Reset, RESET_UNUSED);
+        }
         let phase = self.phase_of(slot);
         let cause = self.cause_of_end(slot, Cause::System(error));
         self.fail(slot, fault(Failure::Reset, phase, cause), end, || {
@@ -271,7 +278,7 @@ impl Worker<'_> {
                 self.recorder.received(rest.len(), 0);
                 if closing {
                     // A last answer before the close, such as 408 (RFC 9110 §15.5.9).
-                    self.renew(slot);
+                    self.ended_idle(slot, Failure::ClosedEarly, CLOSED_UNUSED);
                     return Flow::Off;
                 }
                 connection.spoiled = true;
@@ -422,7 +429,7 @@ impl Worker<'_> {
             return self.streams_closed(slot, end);
         }
         if connection.http.is_idle() {
-            return self.renew(slot);
+            return self.ended_idle(slot, Failure::ClosedEarly, CLOSED_UNUSED);
         }
         let cut = connection
             .tls
@@ -461,6 +468,22 @@ impl Worker<'_> {
 }
 
 impl Worker<'_> {
+    /// The server has ended a connection in HTTP/1 without a request in flight. One that was of no use counts as a
+    /// failed connect, of this kind: if the server ends each connection at once, the load would otherwise send nothing
+    /// for ever.
+    fn ended_idle(&mut self, slot: usize, kind: Failure, why: &'static str) {
+        let connection = &self.connections[slot];
+        let is_new = connection.answered == 0 && connection.dialled >= self.clock.timeline.start;
+        // In an open loop, a connection may wait for its first request.
+        let is_useless = is_new && (self.backlog.is_none() || connection.need == Task::Begin);
+        if is_useless {
+            let fault = fault(kind, FailurePhase::Connect, Cause::Why(why));
+            self.unmade(slot, fault, || why.to_owned());
+        } else {
+            self.renew(slot);
+        }
+    }
+
     /// Counts the events that arrived with a read at `at`, in the answer to a request that began at `started`. Returns
     /// whether the answer has as many as it needs.
     pub(super) fn note_events(&mut self, slot: usize, started: u64, at: u64) -> bool {

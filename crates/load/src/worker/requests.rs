@@ -90,6 +90,7 @@ impl Worker<'_> {
             started,
             exchange,
             is_last: connection.begun() + 1 == plan.most_per_connection,
+            count: plan.next_count(exchange),
         };
         if plan.is_counted && connection.counted_from == NEVER {
             self.begin_counted(slot, started);

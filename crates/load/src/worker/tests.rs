@@ -1,13 +1,15 @@
 //! What a worker decides where no server can make it happen.
 
-use std::{net::TcpListener, time::Duration};
+use std::{io::Write as _, net::TcpListener, time::Duration};
 
 use deadheat_model::{
-    Exchange, LoadSpec, Observation, Schedule, StopRule,
+    Exchange, Failure, LoadSpec, Observation, Schedule, StopRule,
     load::{Arrivals, Expectation, RequestSpec, Stage, StatusSet, Target},
 };
+use deadheat_testkit::wait_until;
 
 use super::*;
+use crate::connection::Task;
 
 /// Somebody who takes connections and answers nothing.
 fn silent() -> TcpListener {
@@ -59,6 +61,60 @@ fn connections_that_are_of_no_use_are_made_again_after_a_while() {
     let failed = seen.total.failed.total();
     // After 10, 20, 40 and 80 ms at the earliest.
     assert!((1..=4).contains(&failed), "{failed}");
+}
+
+#[test]
+fn a_connection_that_ends_before_its_first_request_is_a_failed_connect() {
+    let server = silent();
+    let plan = plan(&server, ONE_CONNECTION);
+    let stop = AtomicBool::new(false);
+    let mut worker = Worker::new(0, &plan, &stop, None).unwrap();
+    worker.clock.begin(timeline(Duration::from_secs(60)));
+    // It ends at once, also after an answer that nobody asked for (408).
+    let ends: [(u64, &[u8]); 2] = [(1, b""), (2, b"HTTP/1.1 408 Too Late\r\n\r\n")];
+    for (failed, bytes) in ends {
+        worker.connect(0);
+        while worker.connections[0].state == ConnectionState::Connecting {
+            worker.try_to_establish(0);
+        }
+        assert_eq!(worker.connections[0].need, Task::Begin);
+        let (mut peer, _) = server.accept().unwrap();
+        peer.write_all(bytes).unwrap();
+        drop(peer);
+        wait_until("the end of the connection", || {
+            worker.receive(0, true);
+            worker.connections[0].state == ConnectionState::Absent
+        });
+        let total = &worker.recorder.seen.total;
+        assert_eq!(
+            (total.issued, total.failed[Failure::ClosedEarly]),
+            (failed, failed)
+        );
+        // The next attempt waits.
+        assert_eq!(worker.connections[0].need, Task::Nothing);
+        assert_eq!(u64::from(worker.connections[0].refusals), failed);
+    }
+    // One that was held since an earlier slice may have ended for other reasons.
+    worker.connect(0);
+    while worker.connections[0].state == ConnectionState::Connecting {
+        worker.try_to_establish(0);
+    }
+    worker.connections[0].dialled = 0;
+    worker.closed_by_peer(0, worker.clock.now);
+    assert_eq!(worker.connections[0].need, Task::Connect);
+    assert_eq!(worker.recorder.seen.total.issued, 2);
+    // A server that ends resets the connections that it has not accepted.
+    worker.connect(0);
+    while worker.connections[0].state == ConnectionState::Connecting {
+        worker.try_to_establish(0);
+    }
+    drop(server);
+    wait_until("the reset", || {
+        worker.receive(0, true);
+        worker.connections[0].state == ConnectionState::Absent
+    });
+    let total = &worker.recorder.seen.total;
+    assert_eq!((total.issued, total.failed[Failure::Reset]), (3, 1));
 }
 
 #[test]

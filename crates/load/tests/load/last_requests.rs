@@ -1,6 +1,9 @@
 //! Connections that carry a number of requests and are made again.
 
-use std::num::NonZeroU32;
+use std::{
+    num::NonZeroU32,
+    sync::{Arc, Mutex},
+};
 
 use deadheat_model::{
     LoadSpec, Schedule,
@@ -115,6 +118,34 @@ fn what_is_sent_again_on_another_connection_counts_there() {
     let server = server.seen_at_rest();
     assert_eq!(server.connections, 6, "1 + 4 × 4 + 3");
     assert_eq!(seen.answers_per_connection.most(), Some(4));
+}
+
+#[test]
+fn what_is_sent_again_keeps_the_values_of_its_placeholders() {
+    // What is answered. The first connection ends with its first answer, and three more requests were sent on it.
+    let answered = Arc::new(Mutex::new(Vec::new()));
+    let paths = Arc::clone(&answered);
+    let server = OracleServer::start(move |turn: &Turn<'_>| {
+        paths.lock().unwrap().push(turn.request.path.clone());
+        match (turn.connection, turn.nth) {
+            (0, 0) => vec![
+                Action::Send(sized(200, "Connection: close\r\n", BODY)),
+                Action::Fin,
+            ],
+            _ => send(hello()),
+        }
+    });
+    let server = server.unwrap();
+    let mut spec = count(server.address(), 1, 20);
+    spec.protocol = http1(HttpVersion::Http11, 4);
+    let request = &mut spec.exchanges[0].request;
+    request.path = "/{{counter}}".to_owned();
+    request.template = true;
+    let seen = run(&spec);
+    assert_eq!(seen.total.succeeded, 20, "{:?}", seen.examples);
+    assert_eq!(seen.resent, 3);
+    let in_turn: Vec<String> = (0..20).map(|count| format!("/{count}")).collect();
+    assert_eq!(*answered.lock().unwrap(), in_turn);
 }
 
 #[test]

@@ -488,6 +488,25 @@ fn an_open_loops_schedule_begins_with_each_slice() {
 }
 
 #[test]
+fn the_waits_of_requests_that_a_slice_never_sent_are_in_its_response_times() {
+    // It takes connections and answers nothing.
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut spec = open(server.local_addr().unwrap(), 100.0 / PATIENCE as f64, 1);
+    spec.stop = StopRule::Interrupt;
+    spec.timeouts.drain = Duration::from_millis(1);
+    let mut session = session(&spec);
+    for _ in 0..2 {
+        let seen = slice(&mut session, milliseconds(50, 200));
+        let found = seen.observation.open.as_ref().unwrap();
+        // The first one of the guard is in flight. All that were due in the counted part wait for it.
+        assert_eq!((found.unsent, found.response_time.count()), (24, 20));
+        let times = &found.response_time;
+        assert!(times.max() >= Some(Duration::from_millis(PATIENCE * 200)));
+        assert!(times.least() <= Some(Duration::from_millis(PATIENCE * 11)));
+    }
+}
+
+#[test]
 fn an_interrupted_slice_says_so_and_another_can_follow() {
     let server = OracleServer::start(|_: &Turn<'_>| send(hello())).unwrap();
     let stop = Arc::new(AtomicBool::new(false));

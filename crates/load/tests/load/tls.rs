@@ -405,6 +405,7 @@ fn handshakes_that_fail_are_failures_of_their_kind() {
         (TlsFault::Close, Failure::Tls),
         (TlsFault::Reset, Failure::Tls),
         (TlsFault::Silence, Failure::Tls),
+        (TlsFault::Goodbye, Failure::Tls),
     ] {
         let serve = || serving(localhost(&authority).failing(fault));
         // The others are over before: it is what they are that counts, however late.

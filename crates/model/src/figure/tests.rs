@@ -24,7 +24,12 @@ fn figures_have_three_significant_digits() {
 fn figures_next_to_bounds_have_four_digits() {
     let cases = [
         (0.0, "0"),
-        (0.12345, "0.123"),
+        (0.123_46, "0.1235"),
+        (0.000_100_04, "0.0001"),
+        (0.000_100_14, "0.0001001"),
+        (0.07, "0.07"),
+        (0.999_96, "1"),
+        (1e-15, "0"),
         (1.0, "1"),
         (50.04, "50.04"),
         (1234.5, "1234"),
@@ -180,6 +185,9 @@ fn rates_are_grouped() {
         (1.0 / 3.0, "0.333/s"),
         (0.9999, "1/s"),
         (100.0, "100/s"),
+        (0.05, "0.05/s"),
+        (1.0 / 3600.0, "0.0002778/s"),
+        (0.0, "0/s"),
     ];
     for (per_second, expected) in rates {
         assert_eq!(rate(per_second), expected);

@@ -265,12 +265,13 @@ impl Protocol {
 }
 
 /// A version of HTTP/1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum HttpVersion {
     /// HTTP/1.0: a connection closes after an answer, unless both sides say keep-alive.
     #[serde(rename = "1.0")]
     Http10,
     /// HTTP/1.1: a connection stays open after an answer, unless one side says close.
+    #[default]
     #[serde(rename = "1.1")]
     Http11,
 }
@@ -286,10 +287,11 @@ impl fmt::Display for HttpVersion {
 }
 
 /// Whether connections carry more than one request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reuse {
     /// Connections carry as many requests as the server allows. HTTP/1.0 asks for this with `Connection: keep-alive`.
+    #[default]
     KeepAlive,
     /// Each connection carries one request. HTTP/1.1 announces this with `Connection: close`.
     PerRequest,

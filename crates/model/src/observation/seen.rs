@@ -339,7 +339,8 @@ pub struct OpenLoop {
     #[serde(rename = "oldest_in_flight_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub oldest_in_flight: Duration,
-    /// Response time (end − intended start) of the measurement's requests whose verified answers came in it.
+    /// Response time (end − intended start) of the measurement's requests whose verified answers came in it. In the
+    /// slices of a session, requests that were never sent are in it, too, with the time that they had waited.
     pub response_time: LatencyHistogram,
     /// The generator's own delay: from a request's intended start until the generator noticed that it was due.
     pub send_lag: LatencyHistogram,
