@@ -11,7 +11,7 @@ use super::{
     request::has_word,
     url::{Host, Origin},
 };
-use crate::options::{LoadArgs, WaitArg};
+use crate::options::{LoadArgs, ProgressArg, WaitArg};
 
 /// Options that are refused together, or one that is refused alone.
 struct Contradiction {
@@ -87,6 +87,7 @@ fn is_special(name: &str, args: &LoadArgs, origins: &[Origin]) -> Option<bool> {
         "--stream chunks" => args.stream.stream == Some(StreamEvent::Chunks),
         "--wait" => args.safety.wait != WaitArg::Auto,
         "--wait poll" => args.safety.wait == WaitArg::Poll,
+        "--progress terminal" => args.output.progress == ProgressArg::Terminal,
         "--expect-status with redirects" => {
             expected.is_some_and(|set| REDIRECTS.iter().any(|status| set.contains(*status)))
         }

@@ -35,6 +35,7 @@ fn contradictions_are_refused_with_both_names() {
         "--think 1s | --wait poll",
         "--wait poll | --rate 5/s",
         "--wait poll | --stage 1s@5/s",
+        "--find-rate p99<5ms | --progress terminal",
         "--duration 1s | --requests 5",
         "--duration 1s | --until-interrupted",
         "--requests 5 | --until-interrupted",
@@ -225,6 +226,7 @@ fn what_fits_passes() {
         "https://h --grpc s/m --http2 --find-rate p99<5ms --body-file x --expect-length 5",
         "http://h --grpc s/m --http2-prior-knowledge -H content-type:application/grpc+json",
         "https://h/ --http2 --streams 5 --insecure --find-rate p99<5ms",
+        "--find-rate p99<5ms --progress off",
         "--unix-socket /x --expect-contains x --check-every 10",
     ] {
         assert_eq!(checked(line), Ok(()), "{line}");

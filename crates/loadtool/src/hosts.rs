@@ -47,20 +47,23 @@ pub(crate) fn hosts(args: &HostsArgs, spec: &LoadSpec) -> Result<Hosts, CommandF
 }
 
 impl Hosts {
+    /// Whether the load comes from other machines than this one.
+    pub(crate) fn has_others(&self) -> bool {
+        self.names.iter().any(|name| name != LOCAL)
+    }
+
     /// The hosts, for the plan: "3 hosts: a, b, c, reached by ssh {host}; each has an equal share".
     pub(crate) fn describe(&self) -> Option<String> {
         if self.names.is_empty() {
             return None;
         }
         let count = deadheat_model::figure::counted(self.names.len() as u64, "host");
-        let how = if self.names.iter().all(|name| name == LOCAL) {
-            String::new()
-        } else {
+        let how = if self.has_others() {
             format!(", reached by {}", self.launcher)
+        } else {
+            String::new()
         };
-        let own = self
-            .own
-            .filter(|_| self.names.iter().any(|name| name != LOCAL));
+        let own = self.own.filter(|_| self.has_others());
         let own = own.map_or(String::new(), |address| {
             format!("; each loads its own {address}, which is not this machine's")
         });
@@ -117,9 +120,12 @@ mod tests {
             .describe()
             .unwrap();
         assert!(own.contains("each loads its own 127.0.0.1:80"), "{own}");
-        let local = ask(&["local"], "127.0.0.1:80").unwrap().describe().unwrap();
+        let local = ask(&["local"], "127.0.0.1:80").unwrap();
+        assert!(!local.has_others());
+        let local = local.describe().unwrap();
         assert!(!local.contains("own"), "{local}");
         let both = ask(&["a", "b"], "10.0.0.1:80").unwrap();
+        assert!(both.has_others());
         let said = both.describe().unwrap();
         assert!(said.starts_with("2 hosts: a, b, reached by ssh "), "{said}");
         assert_eq!(ask(&[], "10.0.0.1:80").unwrap().describe(), None);

@@ -74,7 +74,7 @@ pub fn load(args: &LoadArgs) -> Result<Exit, CommandFailure> {
         mut spec,
     } = prepare(args)?;
     let hosts = hosts::hosts(&args.hosts, &spec)?;
-    let waiting = workers::choose_wait(args.safety.wait, &spec);
+    let waiting = workers::choose_wait(args.safety.wait, &spec, hosts.has_others());
     spec.wait = waiting.wait;
     let threads = workers::choose_threads(args.safety.threads, &spec, !hosts.names.is_empty());
     spec.threads = threads.count;
@@ -113,11 +113,13 @@ pub fn load(args: &LoadArgs) -> Result<Exit, CommandFailure> {
     }
     output::note(&data::as_note(&plan));
     let mut push = Push::to(args.output.otlp.as_ref());
+    let mut contact = ServerContact::default();
     let record = go(
         &spec,
         &hosts,
         &asked,
         mode(args.output.progress),
+        &mut contact,
         &mut outputs,
         &mut push,
     )?;
@@ -126,6 +128,9 @@ pub fn load(args: &LoadArgs) -> Result<Exit, CommandFailure> {
         output::warn(&undelivered);
     }
     written?;
+    if contact == ServerContact::Refused {
+        return Err(messages::dead(&spec));
+    }
     Ok(conclude(&record, thresholds))
 }
 
@@ -138,20 +143,29 @@ struct PlanOfLoad<'a> {
 }
 
 /// Loads as `args` ask for, and shows nothing, for callers that have a report of their own. The measurement ends after `limit` at
-/// the latest.
+/// the latest. With [`ServerContact::Reached`], a server that refuses every connection does not end it.
 pub(crate) fn observed(
     args: &LoadArgs,
     limit: Option<Duration>,
+    mut contact: ServerContact,
 ) -> Result<LoadRecord, CommandFailure> {
     let PreparedLoad {
         asked, mut spec, ..
     } = prepare(args)?;
     let hosts = hosts::hosts(&args.hosts, &spec)?;
-    spec.wait = workers::choose_wait(args.safety.wait, &spec).wait;
+    spec.wait = workers::choose_wait(args.safety.wait, &spec, hosts.has_others()).wait;
     spec.limit = limit;
     let mut nowhere = Outputs::open(&[], StdoutContent::Brief)?;
     let mut push = Push::to(None);
-    go(&spec, &hosts, &asked, Mode::Silent, &mut nowhere, &mut push)
+    go(
+        &spec,
+        &hosts,
+        &asked,
+        Mode::Silent,
+        &mut contact,
+        &mut nowhere,
+        &mut push,
+    )
 }
 
 /// Options that are refused together, or one that is refused alone, without dashes; none if `args` can be used.
@@ -189,12 +203,13 @@ pub fn spec_of(args: &LoadArgs) -> Result<LoadSpec, CommandFailure> {
     Ok(prepare(args)?.spec)
 }
 
-/// Loads, and keeps what was found.
+/// Loads, and keeps what was found. The load ends at its first interval if `contact` is then refused.
 fn go(
     spec: &LoadSpec,
     hosts: &Hosts,
     asked: &RequestPlan,
     mode: Mode,
+    contact: &mut ServerContact,
     outputs: &mut Outputs,
     push: &mut Push,
 ) -> Result<LoadRecord, CommandFailure> {
@@ -203,13 +218,13 @@ fn go(
     let mut started = now();
     let mut live = Live::start(mode, spec, &asked.typed);
     let mut series = Series::default();
-    let mut contact = ServerContact::default();
     let mut on_event = |event: LoadEvent| {
         if contact.is_refused(&event, spec.interval) {
+            // The message at the end says more than rows of zeros.
             stop.store(true, Ordering::SeqCst);
-            return;
+        } else {
+            live.on(&event);
         }
-        live.on(&event);
         match event {
             // The times of intervals count from here.
             LoadEvent::Started => {
@@ -227,8 +242,9 @@ fn go(
     let found = generators.load(spec, &mut on_event);
     live.finish();
     let mut record = found?;
-    if contact == ServerContact::Refused {
-        return Err(messages::dead(spec));
+    if *contact == ServerContact::Refused {
+        // Not by the user.
+        record.interrupted = false;
     }
     record.started = started;
     record.intervals = series.into_intervals();
@@ -321,11 +337,11 @@ fn was_cut_short(record: &LoadRecord, stop: &AtomicBool) -> bool {
 /// Whether the server has accepted a connection. If it refuses every connection from the start, it does not run, and
 /// the load ends at its first interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum ServerContact {
+pub(crate) enum ServerContact {
     /// Nothing has ended yet.
     #[default]
     None,
-    /// Something other than a refused connection happened.
+    /// Something other than a refused connection happened, or nobody asks.
     Reached,
     /// All connections were refused.
     Refused,

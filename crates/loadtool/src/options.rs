@@ -30,8 +30,8 @@ use crate::{
 
 const AFTER_HELP: &str = "\
 Times are written 500ms, 10s, 2m. The guide is docs/load.md.
-Exit status: 0 fine; 1 a --fail-if came true, or could not be judged; 2 wrong usage; 3 nothing could be measured;
-130 interrupted before its end.";
+Exit status: 0 fine; 1 a --fail-if came true or could not be judged, or, unless one is about errors, half of the
+requests or more failed; 2 wrong usage; 3 nothing could be measured; 130 interrupted before its end.";
 
 const AFTER_SHORT_HELP: &str = "All options: deadheat load --help. The guide is docs/load.md.";
 
@@ -395,7 +395,7 @@ pub struct OutputArgs {
 }
 
 /// The formats of a load.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct OfLoad;
 
 impl Formats for OfLoad {

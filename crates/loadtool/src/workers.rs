@@ -27,12 +27,14 @@ pub(crate) struct WaitChoice {
     pub(crate) why: Option<&'static str>,
 }
 
-/// The user's choice, or else a choice that suits `spec`.
-pub(crate) fn choose_wait(asked: WaitArg, spec: &LoadSpec) -> WaitChoice {
+/// The user's choice, or else a choice that suits `spec`. `other_hosts`: the load comes from other hosts than this one,
+/// whose CPUs and processes are unknown here.
+pub(crate) fn choose_wait(asked: WaitArg, spec: &LoadSpec, other_hosts: bool) -> WaitChoice {
     let asked_for = |wait| WaitChoice { wait, why: None };
     match asked {
         WaitArg::Sleep => asked_for(Wait::Sleep),
         WaitArg::Poll => asked_for(Wait::Poll),
+        WaitArg::Auto if other_hosts => suitable_wait(spec, &|_| Cpus::UnknownThere),
         WaitArg::Auto => suitable_wait(spec, &server_cpus),
     }
 }
@@ -46,6 +48,8 @@ enum Cpus {
     These(BTreeSet<usize>),
     /// The CPUs are unknown.
     Unknown,
+    /// The load comes from other hosts, on which the CPUs are unknown.
+    UnknownThere,
 }
 
 fn suitable_wait(spec: &LoadSpec, server_cpus: &dyn Fn(&Endpoint) -> Cpus) -> WaitChoice {
@@ -72,6 +76,9 @@ fn suitable_wait(spec: &LoadSpec, server_cpus: &dyn Fn(&Endpoint) -> Cpus) -> Wa
         let is_free = match server_cpus(&endpoint) {
             Cpus::Elsewhere => poll("the server runs on another machine"),
             Cpus::Unknown => return sleep("which CPUs the server may use is unknown"),
+            Cpus::UnknownThere => {
+                return sleep("which CPUs the server may use on the hosts is unknown: see --wait");
+            }
             Cpus::These(cpus) if spec.cpus.iter().any(|cpu| cpus.contains(cpu)) => {
                 return sleep("the server may use the workers' CPUs: see taskset");
             }
@@ -291,6 +298,7 @@ mod tests {
                 Cpus::These(cpus) => Cpus::These(cpus.clone()),
                 Cpus::Elsewhere => Cpus::Elsewhere,
                 Cpus::Unknown => Cpus::Unknown,
+                Cpus::UnknownThere => Cpus::UnknownThere,
             }
         };
         let these = |cpus: &[usize]| Cpus::These(cpus.iter().copied().collect());
@@ -299,6 +307,7 @@ mod tests {
             (vec![2, 3], these(&[0, 1, 3]), Wait::Sleep),
             (vec![2, 3], Cpus::Elsewhere, Wait::Poll),
             (vec![2, 3], Cpus::Unknown, Wait::Sleep),
+            (vec![2, 3], Cpus::UnknownThere, Wait::Sleep),
             (vec![], these(&[0]), Wait::Sleep),
             (vec![], Cpus::Elsewhere, Wait::Sleep),
         ];
@@ -316,8 +325,20 @@ mod tests {
             most_connections: 1,
         };
         assert_eq!(suitable_wait(&open, &on(Cpus::Elsewhere)).wait, Wait::Sleep);
-        assert_eq!(choose_wait(WaitArg::Poll, &spec(&[])).wait, Wait::Poll);
-        assert_eq!(choose_wait(WaitArg::Sleep, &spec(&[1])).why, None);
+        let asked = |asked, cpus: &[usize]| choose_wait(asked, &spec(cpus), false);
+        assert_eq!(asked(WaitArg::Poll, &[]).wait, Wait::Poll);
+        assert_eq!(asked(WaitArg::Sleep, &[1]).why, None);
+        // What is on this machine says nothing about other hosts: for them, this server is not elsewhere.
+        let mut elsewhere = spec(&[1]);
+        elsewhere.target = Target::plain("192.0.2.1:80".parse().unwrap());
+        let automatic = |hosts| choose_wait(WaitArg::Auto, &elsewhere, hosts);
+        assert_eq!(automatic(false).wait, Wait::Poll);
+        assert_eq!(automatic(true).wait, Wait::Sleep);
+        assert!(automatic(true).why.unwrap().contains("on the hosts"));
+        assert_eq!(
+            choose_wait(WaitArg::Poll, &elsewhere, true).wait,
+            Wait::Poll
+        );
     }
 
     #[test]

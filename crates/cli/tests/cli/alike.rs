@@ -98,7 +98,10 @@ fn ab_counts_what_ab_counts_and_deadheat_says_what_that_means() {
     assert_eq!(percentages.lines().count(), 101);
     let seen = server.seen_at_rest().first;
     assert_eq!(seen.len(), 40);
-    assert!(seen.iter().all(|one| one.header("accept") == Some("*/*")));
+    for one in &seen {
+        assert_eq!(one.header("accept"), Some("*/*"));
+        assert_eq!(one.header("user-agent"), Some("ApacheBench/2.3"));
+    }
 }
 
 #[test]
@@ -128,6 +131,22 @@ fn ab_calls_bodies_of_another_length_failed() {
         (found["Document Length"], found["Failed requests"]),
         ("Variable", "0")
     );
+}
+
+#[test]
+fn ab_without_a_first_answer_expects_no_length() {
+    let root = Root::with(&[]);
+    let server = OracleServer::start(|turn: &Turn<'_>| match turn.index {
+        0 => vec![Action::Reset],
+        _ => send(hello()),
+    })
+    .unwrap();
+    let url = format!("http://{}/", server.address());
+    let ended = run(&root, &["ab", "-r", "-n", "5", &url]).exits(0);
+    let found = labelled(&ended.stdout);
+    let [length, complete, failed] =
+        ["Document Length", "Complete requests", "Failed requests"].map(|label| found[label]);
+    assert_eq!((length, complete, failed), ("0 bytes", "5", "0"), "{ended}");
 }
 
 #[test]
@@ -205,7 +224,7 @@ fn what_the_tool_can_and_deadheat_cannot_is_refused_and_help_lists_the_rest() {
 fn exit_statuses_and_versions_are_those_of_the_tools() {
     let root = Root::with(&[]);
     let nobody = "http://127.0.0.1:1/";
-    let cases: [(&[&str], i32, &str); 14] = [
+    let cases: [(&[&str], i32, &str); 15] = [
         (&["ab"], 22, ""),
         (&["ab", "--what", nobody], 22, ""),
         (&["ab", "-c", "5", "-n", "2", nobody], 22, ""),
@@ -225,6 +244,12 @@ fn exit_statuses_and_versions_are_those_of_the_tools() {
             &["hey", "-n", "4", "-c", "2", nobody],
             0,
             "[4]\tthe connection was refused",
+        ),
+        // It loads for as long as it was asked to, with intervals of a second.
+        (
+            &["hey", "-z", "1100ms", "-c", "1", nobody],
+            0,
+            "the connection was refused",
         ),
         (&["oha"], 2, ""),
         (
@@ -440,9 +465,11 @@ fn redirects_forms_and_proxies_are_those_of_the_tools() {
     };
     statuses(&["hey"], 0, 6);
     statuses(&["hey", "-disable-redirects"], 6, 0);
-    statuses(&["oha"], 6, 0);
+    statuses(&["oha"], 0, 6);
+    statuses(&["oha", "-r", "0"], 6, 0);
     statuses(&["oha", "-r", "2"], 0, 6);
-    run(&root, &["oha", "-n", "1", "-c", "1", "-F", "a=b", &url]).exits(0);
+    let words = ["oha", "-n", "1", "-c", "1", "-r", "0", "-F", "a=b", &url];
+    run(&root, &words).exits(0);
     let seen = server.seen_at_rest().first;
     let form = seen.last().expect("a request");
     assert_eq!(form.method, "POST");
@@ -455,7 +482,7 @@ fn redirects_forms_and_proxies_are_those_of_the_tools() {
     let cases: [&[&str]; 3] = [
         &["ab", "-X"],
         &["hey", "-disable-redirects", "-x"],
-        &["oha", "-x"],
+        &["oha", "-r", "0", "-x"],
     ];
     for words in cases {
         run(

@@ -229,6 +229,10 @@ fn what_makes_no_sense_beside_a_search_is_refused() {
             "text, markdown, html, json or csv",
         ),
         (&["--find-rate", "p99<5ms", "--precision", "5"], "like 5%"),
+        (
+            &["--find-rate", "p99<5ms", "--progress", "terminal"],
+            "a line for each trial",
+        ),
         (&["--trials", "5"], "--find-rate"),
     ] {
         let output = deadheat(&[&["load", "http://127.0.0.1:1/"], words].concat());

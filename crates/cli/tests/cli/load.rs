@@ -14,7 +14,7 @@ use deadheat_testkit::{
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{Ended, Root, Running, eventually, running::command};
+use crate::support::{Ended, Root, Running, eventually, flat, running::command};
 
 /// A server that always answers rightly.
 pub fn hello_server() -> OracleServer {
@@ -310,13 +310,22 @@ fn a_server_that_refuses_every_connection_ends_the_load_at_its_first_interval_wi
     let port = RefusingPort::new().unwrap();
     let url = format!("http://{}/", port.address());
     let loaded = loading
-        .run(&url, &["-d", "300s"])
+        .run(&url, &["-d", "300s", "--json", "-o", "a.txt"])
         .exits(3)
         .tells(&[&format!(
             "nothing could be measured: {} refused every connection; is the server running, and on this port?",
             port.address()
         )]);
     assert!(!loaded.stderr.contains("warm-up  "), "{loaded}");
+    // The outputs say so as well. The user has interrupted nothing.
+    let json = json(&loaded);
+    assert_eq!(json["interrupted"], false);
+    let text = fs::read_to_string(loading.root.path().join("a.txt")).unwrap();
+    for said in [json["verdict"]["headline"].as_str().unwrap(), &text] {
+        let said = flat(said);
+        assert!(said.starts_with("Nothing was measured: "), "{said}");
+        assert!(said.contains("the connection was refused"), "{said}");
+    }
 }
 
 #[test]

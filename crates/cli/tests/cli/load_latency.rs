@@ -63,7 +63,7 @@ fn slower(histogram: &LatencyHistogram, bound: Duration) -> f64 {
     ((1.0 - histogram.share_up_to(bound)) * histogram.count() as f64).round()
 }
 
-const FREEZE: Duration = Duration::from_secs(5);
+const FREEZE: Duration = Duration::from_secs(3);
 
 /// By how much more was slow than the freeze explains, in requests; a stall of the machine makes it more. That it is not
 /// less is asserted.
@@ -247,12 +247,12 @@ fn two_identical_runs_are_no_difference_and_two_that_differ_are_one() {
     // At its level of 5 % one comparison in twenty may find a difference where there is none, once the machine is so
     // noisy that it exceeds what matters in practice. Three in a row are a difference.
     let same: Vec<(f64, bool)> = (0..3)
-        .map(|_| compare(40 * MS, 40 * MS))
+        .map(|_| compare(20 * MS, 20 * MS))
         .take_while(|same| same.1)
         .collect();
     assert!(same.len() < 3, "{same:?}");
     // What that is worth: half as much latency again is seen, unless the machine's noise hides it three times in a row.
-    let mut slower = (0..3).map(|_| compare(40 * MS, 60 * MS));
+    let mut slower = (0..3).map(|_| compare(20 * MS, 30 * MS));
     let slower = slower.find(|slower| slower.1);
     let (ratio, _) = slower.expect("half as much latency again is a difference");
     assert!(ratio > 1.0, "{ratio}");

@@ -377,6 +377,11 @@ pub(super) const EXCLUDE: &[Rule] = &[
     ),
     (
         &["--find-rate"],
+        &["--progress terminal"],
+        "a search prints a line for each trial, so omit it",
+    ),
+    (
+        &["--find-rate"],
         &["--interval", "--details"],
         "the search has a report of its own, so omit it",
     ),

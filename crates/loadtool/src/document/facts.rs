@@ -11,7 +11,9 @@ use deadheat_model::{
 };
 
 use super::tables::latency_name;
-use crate::analysis::{BUSY, CPU_WAIT, FAILURES, Latency, LatencyKind, LoadAnalysis, LoadFigures};
+use crate::analysis::{
+    BUSY, CPU_WAIT, FAILURES, Latency, LatencyKind, LoadAnalysis, LoadFigures, requests_for,
+};
 
 /// Names with their values.
 pub(super) type Facts = Vec<(String, String)>;
@@ -234,7 +236,10 @@ pub(super) fn hosts(record: &LoadRecord) -> Facts {
             Some(open) => &open.response_time,
             None => &found.service_time,
         };
-        let p99 = times.quantile(0.99).map_or(String::new(), |p99| {
+        let p99 = times
+            .quantile(0.99)
+            .filter(|_| times.count() >= requests_for(99.0));
+        let p99 = p99.map_or(String::new(), |p99| {
             format!(", p99 {}", seconds(p99.as_secs_f64()))
         });
         let name = if host.host == host.name {

@@ -13,12 +13,15 @@ use deadheat_document::{Document, text::Screen};
 use deadheat_load::{LoadError, limits::MAX_PER_SECOND};
 use deadheat_model::{
     LoadSpec, Schedule, StopRule,
-    capacity::{CapacityRecord, Condition, DeclaredSettings, SCHEMA},
-    figure::{counted, rate, time},
+    capacity::{
+        CapacityRecord, Condition, DeclaredSettings, ProbeOutcome, ProbeRecord, SCHEMA, Unit,
+    },
+    figure::{count, counted, rate, time},
     load::{
         Arrivals, Stage,
         words::{arrivals, streams},
     },
+    warning::{Warning, doubt},
 };
 use deadheat_runner::secret::hide_in_load;
 use deadheat_shell::{
@@ -27,7 +30,7 @@ use deadheat_shell::{
     output,
     record_file::RecordFile,
 };
-use deadheat_stats::capacity::{Outcome, analyse};
+use deadheat_stats::capacity::{CapacityAnalysis, Outcome, analyse};
 use serde::Serialize;
 
 use self::search::RateSearch;
@@ -85,7 +88,7 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, CommandFailure> {
         mut spec,
     } = prepare(args)?;
     let hosts = hosts::hosts(&args.hosts, &spec)?;
-    spec.wait = workers::choose_wait(args.safety.wait, &spec).wait;
+    spec.wait = workers::choose_wait(args.safety.wait, &spec, hosts.has_others()).wait;
     // A probe's intervals are not used.
     spec.interval = None;
     let threads = workers::choose_threads(args.safety.threads, &spec, !hosts.names.is_empty());
@@ -176,7 +179,7 @@ fn rendered(
     format: Format,
     screen: Screen,
 ) -> Result<String, CommandFailure> {
-    let analysis = analyse(record);
+    let analysis = analysis(record);
     let failed =
         |error| CommandFailure::no_result(format!("writing the report of {}: {error}", record.url));
     match format {
@@ -338,18 +341,19 @@ fn probe(base: &LoadSpec, wanted: &SearchGoal<'_>, per_second: f64, nth: u64) ->
     match wanted.declared.most_connections {
         Some(most) => spec(most),
         None => {
-            let most = needed(wanted.conditions, per_second).max(connections);
-            within_descriptors(spec(most), connections, &spec)
+            let limits = wanted.conditions.iter().filter_map(Threshold::longest);
+            let most = needed(limits, per_second).min(MAX_CONNECTIONS) as u32;
+            within_descriptors(spec(most.max(connections)), connections, &spec)
         }
     }
 }
 
 /// The number of connections of a probe: twice the requests in flight if each takes the longest allowed time. If
-/// requests still wait for a connection, the probe would not hold with more connections either.
-fn needed(conditions: &[Threshold], per_second: f64) -> u32 {
-    let limits = conditions.iter().filter_map(Threshold::longest);
+/// requests still wait for a connection, the probe would not hold with more connections either. `limits`: the time that
+/// each condition allows, in seconds.
+fn needed(limits: impl Iterator<Item = f64>, per_second: f64) -> f64 {
     let limit = limits.reduce(f64::max).unwrap_or(USUAL_LIMIT);
-    (2.0 * per_second * limit).ceil().min(MAX_CONNECTIONS) as u32
+    (2.0 * per_second * limit).ceil()
 }
 
 /// The number of connections, limited by the file descriptors.
@@ -367,10 +371,67 @@ fn within_descriptors(
     spec
 }
 
+/// The analysis of a search, with what is known of the connections of its probes.
+fn analysis(record: &CapacityRecord) -> CapacityAnalysis {
+    let mut analysis = analyse(record);
+    analysis.warnings.extend(few_connections(record));
+    analysis
+}
+
+/// A p99 of the connection wait from which on requests have waited for a connection.
+const WAIT: Duration = Duration::from_millis(1);
+
+/// Probes failed while their requests waited for a connection, and had fewer connections than their rate needs,
+/// although the user set no limit.
+fn few_connections(record: &CapacityRecord) -> Option<Warning> {
+    if record.declared.most_connections.is_some() {
+        return None;
+    }
+    let conditions = record.conditions.iter();
+    let times = conditions.filter(|condition| condition.unit == Unit::Seconds);
+    let limits = times.map(|condition| condition.bound);
+    let needed = |probe: &ProbeRecord| needed(limits.clone(), probe.per_second);
+    let is_short = |probe: &&ProbeRecord| {
+        let (found, most) = (&probe.observation, probe.most_connections);
+        let has_waited = found.open.as_ref().is_some_and(|open| {
+            open.unsent > 0 || open.connection_wait.quantile(0.99) >= Some(WAIT)
+        });
+        probe.outcome == ProbeOutcome::Failed
+            && f64::from(most) < needed(probe)
+            && found.connections_peak >= u64::from(most)
+            && has_waited
+    };
+    let short: Vec<&ProbeRecord> = record.probes.iter().filter(is_short).collect();
+    let fewest = short.iter().min_by_key(|probe| probe.most_connections)?;
+    let all = short.iter().map(|probe| needed(probe));
+    let most = all.fold(0.0, f64::max) as u64;
+    let connections = u64::from(fewest.most_connections);
+    let sentence = format!(
+        "In {} that failed, only {} could be opened, and requests waited for one: the server may keep up with higher \
+         rates.",
+        counted(short.len(), "trial"),
+        counted(connections, "connection")
+    );
+    let advice = if (connections as f64) < MAX_CONNECTIONS {
+        format!(
+            "The highest of these rates needs up to {}: raise the limit of file descriptors (ulimit -n).",
+            count(most)
+        )
+    } else {
+        format!("Allow more with --max-connections {most}.")
+    };
+    let warning = doubt("few-connections", sentence)
+        .with("trials", short.len())
+        .with("connections", connections)
+        .with("needed", most);
+    Some(warning.advice(advice))
+}
+
 /// The length of the measurement of a probe, so that enough requests are due.
 fn length(wanted: &SearchGoal<'_>, per_second: f64) -> Duration {
     let declared = &wanted.declared;
-    let needed = Duration::from_secs_f64(SPARE * declared.requests as f64 / per_second);
+    let needed = SPARE * declared.requests as f64 / per_second;
+    let needed = Duration::try_from_secs_f64(needed).unwrap_or(Duration::MAX);
     needed.clamp(declared.probe_length, declared.probe_length * LONGER)
 }
 
@@ -393,7 +454,120 @@ fn rounded(per_second: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::rounded;
+    use deadheat_model::{
+        LatencyHistogram, Observation,
+        capacity::{Burst, FORMAT},
+        load::Target,
+        machine::Machine,
+        observation::OpenLoop,
+    };
+
+    use super::*;
+
+    fn settings(requests: u64) -> DeclaredSettings {
+        DeclaredSettings {
+            probes: 1,
+            probe_length: Duration::from_secs(5),
+            requests,
+            precision: PRECISION,
+            most_connections: None,
+        }
+    }
+
+    #[test]
+    fn a_probe_is_no_longer_than_the_longest_whatever_it_needs() {
+        let length_of = |requests| {
+            let wanted = SearchGoal {
+                conditions: &[],
+                declared: settings(requests),
+                arrivals: Arrivals::Poisson,
+            };
+            length(&wanted, MIN_RATE)
+        };
+        assert_eq!(length_of(1), Duration::from_secs(5));
+        assert_eq!(length_of(10), Duration::from_secs(12));
+        assert_eq!(length_of(u64::MAX), Duration::from_secs(20));
+    }
+
+    /// A search with a trial that did not hold at this rate, with as many connections as were allowed. Its requests
+    /// waited for this long.
+    fn search(per_second: f64, most_connections: u32, wait: Duration) -> CapacityRecord {
+        let condition: Threshold = "p99<50ms".parse().unwrap();
+        let mut connection_wait = LatencyHistogram::new();
+        connection_wait.record_ns(wait.as_nanos() as u64);
+        let observation = Observation {
+            open: Some(OpenLoop {
+                connection_wait,
+                ..OpenLoop::default()
+            }),
+            connections_peak: u64::from(most_connections),
+            ..Observation::default()
+        };
+        let schedule = Schedule::Closed {
+            connections: 1,
+            ramp: Duration::ZERO,
+        };
+        let target = Target::plain("192.0.2.7:80".parse().unwrap());
+        CapacityRecord {
+            schema: SCHEMA,
+            format: FORMAT.to_owned(),
+            deadheat: String::new(),
+            started: String::new(),
+            url: String::new(),
+            machine: Machine::default(),
+            hosts: Vec::new(),
+            conditions: vec![condition.described()],
+            declared: settings(1_000),
+            spec: LoadSpec::new(target, Vec::new(), schedule, StopRule::Interrupt),
+            interrupted: false,
+            elapsed: Duration::ZERO,
+            burst: Burst {
+                per_second,
+                least_per_second: 1e-3 * per_second,
+                most_per_second: 2.0 * per_second,
+                observation: Observation::default(),
+            },
+            probes: vec![ProbeRecord {
+                per_second,
+                length: Duration::from_secs(5),
+                most_connections,
+                outcome: ProbeOutcome::Failed,
+                why: None,
+                values: vec![None],
+                observation,
+            }],
+        }
+    }
+
+    #[test]
+    fn trials_that_failed_for_want_of_connections_are_named() {
+        let waited = Duration::from_millis(5);
+        let warning = |record: &CapacityRecord| {
+            let warning = few_connections(record);
+            warning.map(|warning| warning.in_full())
+        };
+        let short = search(1_000.0, 60, waited);
+        let said = warning(&short).unwrap();
+        assert!(said.contains("In 1 trial that failed, only 60 connections"));
+        assert!(said.contains("needs up to 100: raise the limit of file descriptors"));
+        let ids = |record| analysis(record).warnings.into_iter().map(|one| one.id);
+        assert!(ids(&short).any(|id| id == "few-connections"));
+        let capped = warning(&search(1e6, 10_000, waited)).unwrap();
+        assert!(capped.contains("--max-connections 100000."), "{capped}");
+        // As many as the rate needs, nothing waited, or not all were open.
+        assert_eq!(warning(&search(1_000.0, 100, waited)), None);
+        assert_eq!(warning(&search(1_000.0, 60, Duration::ZERO)), None);
+        let mut others = search(1_000.0, 60, waited);
+        others.probes[0].observation.connections_peak = 59;
+        assert_eq!(warning(&others), None);
+        // It held, or the user set the limit.
+        let mut held = search(1_000.0, 60, waited);
+        held.probes[0].outcome = ProbeOutcome::Held;
+        assert_eq!(warning(&held), None);
+        let mut chosen = search(1_000.0, 60, waited);
+        chosen.declared.most_connections = Some(60);
+        assert_eq!(warning(&chosen), None);
+    }
 
     #[test]
     fn rates_are_short_in_decimal() {

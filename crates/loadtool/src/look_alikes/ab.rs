@@ -7,11 +7,14 @@ use deadheat_model::Failure as Kind;
 use deadheat_shell::exit::{CommandFailure, Exit};
 
 use super::equivalent::{
-    EACH_REQUEST, EquivalentLoad, Print, loaded, milliseconds, refuse, with, with_flag, with_proxy,
-    with_some,
+    EACH_REQUEST, EquivalentLoad, Print, loaded, milliseconds, refuse, with, with_flag,
+    with_header, with_proxy, with_some,
 };
 use crate as load;
-use crate::{look_alikes::document::Ab, url::LoadUrl};
+use crate::{ServerContact, look_alikes::document::Ab, url::LoadUrl};
+
+/// The User-Agent header.
+const USER_AGENT: &str = "ApacheBench/2.3";
 
 /// ab's options, as deadheat takes them.
 #[derive(Parser)]
@@ -48,7 +51,7 @@ pub(super) struct Options {
     #[arg(short = 'T', value_name = "TYPE", default_value = "text/plain")]
     content_type: String,
     /// HEAD instead of GET
-    #[arg(short = 'i')]
+    #[arg(short = 'i', conflicts_with_all = ["post", "put"])]
     head: bool,
     /// A cookie, NAME=VALUE; repeatable
     #[arg(short = 'C', value_name = "COOKIE")]
@@ -173,7 +176,8 @@ pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, Comman
     with(&mut load, "--requests", requests.to_string());
     with(&mut load, "--connections", options.concurrency.to_string());
     load.push("--first-byte".to_owned());
-    with(&mut load, "-H", "Accept: */*");
+    with_header(&mut load, &options.headers, "User-Agent", USER_AGENT);
+    with_header(&mut load, &options.headers, "Accept", "*/*");
     for header in &options.headers {
         with(&mut load, "-H", header);
     }
@@ -247,7 +251,7 @@ pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, Comman
 const NONE: &str = "599";
 
 /// Sends one request more, to learn what ab takes from its first answer: who serves, and how long a body is.
-/// As ab does, it fails if no answer comes, unless `goes_on`.
+/// As ab does, it fails if no answer comes, unless `goes_on`: then nothing is learned.
 pub(super) fn look(load: &[String], about: &mut Ab, goes_on: bool) -> Result<(), CommandFailure> {
     let once = load.iter().enumerate().map(|(nth, word)| {
         let of = |option: &str| nth > 0 && load[nth - 1] == option;
@@ -259,7 +263,7 @@ pub(super) fn look(load: &[String], about: &mut Ab, goes_on: bool) -> Result<(),
     });
     let once: Vec<String> = once.collect();
     // The head of an answer that is not as expected is kept.
-    let record = loaded(&once, NONE, None)?;
+    let record = loaded(&once, NONE, None, ServerContact::Reached)?;
     let found = &record.observation;
     let Some(example) = found
         .examples
@@ -267,7 +271,6 @@ pub(super) fn look(load: &[String], about: &mut Ab, goes_on: bool) -> Result<(),
         .filter(|_| !found.statuses.is_empty())
     else {
         if goes_on {
-            about.length = Some(0);
             return Ok(());
         }
         let nothing = load::nothing(&record);

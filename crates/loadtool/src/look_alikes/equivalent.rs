@@ -10,7 +10,7 @@ use deadheat_runner::session::describe_machine;
 use deadheat_shell::exit::CommandFailure;
 
 use super::document::Ab;
-use crate::options::LoadArgs;
+use crate::{ServerContact, options::LoadArgs};
 
 /// What a tool's options ask for.
 pub(super) struct EquivalentLoad {
@@ -103,16 +103,18 @@ pub(super) fn any(load: &[String]) -> &'static str {
     if load.iter().any(follows) { FINAL } else { ANY }
 }
 
-/// Loads as the arguments of `deadheat load` say, in which each of these statuses is valid.
+/// Loads as the arguments of `deadheat load` say, in which each of these statuses is valid. Other parameters are those
+/// of [`load::observed`].
 pub(super) fn loaded(
     arguments: &[String],
     statuses: &str,
     limit: Option<Duration>,
+    contact: ServerContact,
 ) -> Result<LoadRecord, CommandFailure> {
     let own = ["load", "--expect-status", statuses, "--warm-up", "0s"];
     let typed = own.into_iter().chain(arguments.iter().map(String::as_str));
     let typed = LoadArguments::try_parse_from(typed).map_err(CommandFailure::usage)?;
-    load::observed(&typed.load, limit)
+    load::observed(&typed.load, limit, contact)
 }
 
 /// Refuses the first of these options that was given: its name, and why it cannot be had.

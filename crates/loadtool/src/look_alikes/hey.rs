@@ -7,12 +7,14 @@ use deadheat_shell::exit::CommandFailure;
 
 use super::equivalent::{
     self, ABSOLUTE_FORM, EACH_REQUEST, EquivalentLoad, FOREVER, HTTP2, Print, milliseconds, refuse,
-    uses_absolute_form, with, with_flag, with_header, with_proxy, with_redirects, with_some,
+    uses_absolute_form, with, with_flag, with_proxy, with_redirects, with_some,
 };
 use crate::url::LoadUrl;
 
 /// Redirects that Go's client follows in a row (net/http, `Client.CheckRedirect`).
 const REDIRECTS: u32 = 10;
+/// What the User-Agent header is, or ends with.
+const USER_AGENT: &str = "hey/0.0.1";
 
 /// hey's options, as deadheat takes them.
 #[derive(Parser)]
@@ -32,9 +34,9 @@ pub(super) struct Options {
     /// How long, like 10s or 3m, instead of -n
     #[arg(short = 'z', value_name = "TIME", value_parser = humantime::parse_duration)]
     duration: Option<Duration>,
-    /// The method
-    #[arg(short = 'm', value_name = "METHOD")]
-    method: Option<String>,
+    /// The method, also with a body
+    #[arg(short = 'm', value_name = "METHOD", default_value = "GET")]
+    method: String,
     /// A header; repeatable
     #[arg(short = 'H', value_name = "HEADER")]
     headers: Vec<String>,
@@ -53,6 +55,9 @@ pub(super) struct Options {
     /// The content type
     #[arg(short = 'T', value_name = "TYPE", default_value = "text/html")]
     content_type: String,
+    /// The User-Agent header, before hey's own
+    #[arg(short = 'U', value_name = "TEXT")]
+    user_agent: Option<String>,
     /// Basic authentication, USER:PASSWORD
     #[arg(short = 'a', value_name = "USER")]
     user: Option<String>,
@@ -102,6 +107,54 @@ fn is_long(text: &str) -> bool {
     begins && letters.next().is_some_and(|second| second != '=')
 }
 
+/// Headers, each with its value.
+type Headers<'a> = Vec<(&'a str, String)>;
+
+/// Sets a header to one value, as in Go (net/http, `Header.Set`): the last one counts.
+fn set<'a>(headers: &mut Headers<'a>, name: &'a str, value: impl Into<String>) {
+    headers.retain(|(other, _)| !other.eq_ignore_ascii_case(name));
+    headers.push((name, value.into()));
+}
+
+/// The value of a header.
+fn value_of<'a>(headers: &'a Headers<'_>, name: &str) -> Option<&'a str> {
+    let mut all = headers.iter();
+    let found = all.find(|(other, _)| other.eq_ignore_ascii_case(name))?;
+    Some(found.1.as_str())
+}
+
+/// The headers that hey sends, in the order in which it sets them (hey.go, `main`).
+fn headers(options: &Options) -> Result<Headers<'_>, CommandFailure> {
+    let mut headers = Headers::new();
+    set(&mut headers, "Content-Type", &options.content_type);
+    for header in &options.headers {
+        let Some((name, value)) = header.split_once(':') else {
+            return Err(CommandFailure::usage(
+                "write a header of -H as 'Name: value'",
+            ));
+        };
+        set(&mut headers, name.trim(), value.trim());
+    }
+    if let Some(accept) = &options.accept {
+        set(&mut headers, "Accept", accept);
+    }
+    let agent = options.user_agent.as_deref();
+    let agent = match agent.or_else(|| value_of(&headers, "User-Agent")) {
+        Some(typed) => format!("{typed} {USER_AGENT}"),
+        None => USER_AGENT.to_owned(),
+    };
+    set(&mut headers, "User-Agent", agent);
+    // This one is of Go's client, which leaves another one as it is.
+    let is_given = value_of(&headers, "Accept-Encoding").is_some();
+    if !options.disable_compression && !is_given {
+        set(&mut headers, "Accept-Encoding", "gzip");
+    }
+    if let Some(host) = &options.host {
+        set(&mut headers, "Host", host);
+    }
+    Ok(headers)
+}
+
 /// What the options ask for.
 pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, CommandFailure> {
     refuse(&[
@@ -135,22 +188,11 @@ pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, Comman
         with(&mut load, "--rate", format!("{}/s", rate * workers as f64));
     }
     load.push("--first-byte".to_owned());
-    with_some(&mut load, "-X", &options.method);
+    with(&mut load, "-X", options.method.to_ascii_uppercase());
     with_some(&mut load, "--body", &options.body);
     with_some(&mut load, "--body-file", &options.body_file);
-    for header in &options.headers {
-        with(&mut load, "-H", header);
-    }
-    let mut own = |name: &str, value: &str| with_header(&mut load, &options.headers, name, value);
-    own("Content-Type", &options.content_type);
-    if let Some(accept) = &options.accept {
-        own("Accept", accept);
-    }
-    if !options.disable_compression {
-        own("Accept-Encoding", "gzip");
-    }
-    if let Some(host) = &options.host {
-        own("Host", host);
+    for (name, value) in headers(&options)? {
+        with(&mut load, "-H", format!("{name}: {value}"));
     }
     with_some(&mut load, "--user", &options.user);
     let timeout = match options.timeout {

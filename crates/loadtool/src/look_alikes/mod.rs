@@ -25,6 +25,7 @@ use deadheat_shell::{
 
 use self::equivalent::{Print, any, loaded, with};
 use crate::{
+    ServerContact,
     analysis::analyse,
     look_alikes::{
         document as compat,
@@ -121,14 +122,22 @@ pub fn run(
     {
         output::note(&format!("Benchmarking {} (be patient)", about.host));
         ab::look(&wanted.load, about, *goes_on).map_err(failed)?;
-        if *fixed_length {
-            let length = about.length.unwrap_or_default();
-            with(&mut wanted.load, "--expect-length", length.to_string());
-        } else {
-            about.length = None;
-        }
+        about.length = match about.length {
+            _ if !*fixed_length => None,
+            Some(length) => {
+                with(&mut wanted.load, "--expect-length", length.to_string());
+                Some(length)
+            }
+            // Nothing was learned, and ab prints this then.
+            None => Some(0),
+        };
     }
-    let record = loaded(&wanted.load, any(&wanted.load), wanted.limit).map_err(failed)?;
+    // wrk connects before it begins. The others count what is refused, for as long as they load.
+    let contact = match tool {
+        Tool::Wrk => ServerContact::None,
+        Tool::Ab | Tool::Hey | Tool::Oha => ServerContact::Reached,
+    };
+    let record = loaded(&wanted.load, any(&wanted.load), wanted.limit, contact).map_err(failed)?;
     if tool == Tool::Wrk && is_refused(&record) {
         let failure = CommandFailure::no_result(format!(
             "unable to connect to {}: Connection refused",
@@ -289,14 +298,20 @@ mod tests {
             (
                 Tool::Ab,
                 "-n 100 -c10 h/",
-                "http://h/ --requests 100 --connections 10 --first-byte -H Accept: */* --timeout 30000ms --http1.0 \
-                 --no-keepalive",
+                "http://h/ --requests 100 --connections 10 --first-byte -H User-Agent: ApacheBench/2.3 -H Accept: */* \
+                 --timeout 30000ms --http1.0 --no-keepalive",
             ),
             (
                 Tool::Ab,
                 "-kn 5 -t 3 -H X:1 -C a=b -A u:p -m PUT -s 2 https://h/x",
-                "https://h/x --requests 5 --connections 1 --first-byte -H Accept: */* -H X:1 -H Cookie: a=b --user u:p \
-                 -X PUT --timeout 2000ms --http1.0 --insecure",
+                "https://h/x --requests 5 --connections 1 --first-byte -H User-Agent: ApacheBench/2.3 -H Accept: */* \
+                 -H X:1 -H Cookie: a=b --user u:p -X PUT --timeout 2000ms --http1.0 --insecure",
+            ),
+            // Its own headers are left out if these are given.
+            (
+                Tool::Ab,
+                "-H accept:a/b -H User-Agent:x http://h/",
+                "--first-byte -H accept:a/b -H User-Agent:x --timeout",
             ),
             (Tool::Ab, "-i http://h/", "-X HEAD"),
             (
@@ -308,7 +323,21 @@ mod tests {
                 Tool::Hey,
                 "-n 205 -c 50 -disable-keepalive -m POST -d x -host a http://h/",
                 "http://h/ --connections 50 --requests 200 --first-byte -X POST --body x -H Content-Type: text/html -H \
-                 Accept-Encoding: gzip -H Host: a --timeout 20000ms --no-keepalive",
+                 User-Agent: hey/0.0.1 -H Accept-Encoding: gzip -H Host: a --timeout 20000ms --no-keepalive",
+            ),
+            // A body does not change the method.
+            (Tool::Hey, "-d x http://h/", "-X GET --body x"),
+            (Tool::Hey, "-m post http://h/", "-X POST -H"),
+            // The last value of a header counts, and -A and -U come after -H.
+            (
+                Tool::Hey,
+                "-A a/b -H accept:c/d -H X:1 -H x:2 -U me http://h/",
+                "-H Content-Type: text/html -H x: 2 -H Accept: a/b -H User-Agent: me hey/0.0.1 -H Accept-Encoding",
+            ),
+            (
+                Tool::Hey,
+                "-H user-agent:me -H accept-encoding:br http://h/",
+                "-H accept-encoding: br -H User-Agent: me hey/0.0.1 --timeout",
             ),
             (
                 Tool::Hey,
@@ -319,6 +348,11 @@ mod tests {
                 Tool::Oha,
                 "-n 10k -c 20 --no-tui -q 100 --latency-correction http://h/",
                 "http://h/ --connections 20 --requests 10000 --rate 100/s --first-byte",
+            ),
+            (
+                Tool::Wrk,
+                "-t1 -c 1 -L -T 5s http://h/",
+                "--connections 1 --duration 10000ms --timeout 5000ms",
             ),
             (
                 Tool::Wrk,
@@ -348,6 +382,12 @@ mod tests {
                 "-r 3 -F a=b -x socks5://p:1 http://h/",
                 "-X POST --form a=b --proxy socks5://p:1 --follow-redirects=3",
             ),
+            (Tool::Oha, "http://h/", "--follow-redirects=10"),
+            (
+                Tool::Oha,
+                "-r 0 -x p:1 http://h/",
+                "--proxy http://p:1 -H Accept: */* -H Accept-Encoding: gzip, compress, deflate, br -H User-Agent: oha/1.16.0",
+            ),
             (
                 Tool::Oha,
                 "-z 5s --disable-keepalive --http-version 1.0 --insecure https://h/",
@@ -368,6 +408,8 @@ mod tests {
             (Tool::Ab, "-c 5 -n 2 http://h/", "-c"),
             (Tool::Ab, "-n 2", "URL"),
             (Tool::Ab, "--no-such http://h/", "--no-such"),
+            (Tool::Ab, "-i -p x http://h/", "'-i'"),
+            (Tool::Ab, "-i -u x http://h/", "'-i'"),
             (Tool::Wrk, "-s x.lua http://h/", "-s"),
             (Tool::Wrk, "-t 5000 http://h/", "-t"),
             (Tool::Hey, "-o csv http://h/", "-o"),
@@ -375,9 +417,11 @@ mod tests {
             (Tool::Hey, "-n 2 -c 5 http://h/", "-n"),
             (Tool::Oha, "--http2 http://h/", "`deadheat load --http2`"),
             (Tool::Oha, "-Z x http://h/", "-Z"),
-            (Tool::Oha, "-r 3 -x p:1 http://h/", "-r and -x"),
+            (Tool::Oha, "-r 3 -x p:1 http://h/", "add -r 0"),
+            (Tool::Oha, "-x p:1 http://h/", "add -r 0"),
             (Tool::Oha, "-F a=b -T text/plain http://h/", "-F and -T"),
             (Tool::Hey, "-x p:1 http://h/", "-disable-redirects"),
+            (Tool::Hey, "-H x http://h/", "write a header"),
             (Tool::Oha, "--urls-from-file http://h/", "--urls-from-file"),
         ];
         for (tool, line, named) in cases {

@@ -11,6 +11,11 @@ use super::equivalent::{
 };
 use crate::url::LoadUrl;
 
+/// Redirects that oha follows in a row, unless `-r` sets a number.
+const REDIRECTS: u32 = 10;
+/// The User-Agent header.
+const USER_AGENT: &str = "oha/1.16.0";
+
 /// How the report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
@@ -91,7 +96,7 @@ pub(super) struct Options {
     #[arg(long)]
     disable_compression: bool,
     /// Redirects to follow in a row
-    #[arg(short = 'r', long, value_name = "N", default_value_t = 0)]
+    #[arg(short = 'r', long, value_name = "N", default_value_t = REDIRECTS)]
     redirect: u32,
     /// A new connection for each request
     #[arg(long)]
@@ -208,7 +213,7 @@ pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, Comman
     let url = LoadUrl::parse(&options.url, false).map_err(CommandFailure::usage)?;
     if options.redirect > 0 && uses_absolute_form(&options.proxy, url.origin.tls) {
         return Err(CommandFailure::usage(format!(
-            "-r and -x: {ABSOLUTE_FORM}; leave one of them out"
+            "-x: {ABSOLUTE_FORM}; add -r 0"
         )));
     }
     if !options.form.is_empty() && options.content_type.is_some() {
@@ -255,6 +260,7 @@ pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, Comman
     if !options.disable_compression {
         own("Accept-Encoding", "gzip, compress, deflate, br");
     }
+    own("User-Agent", USER_AGENT);
     if let Some(kind) = &options.content_type {
         own("Content-Type", kind);
     }

@@ -34,10 +34,10 @@ pub(super) struct Options {
     #[arg(short = 'H', long = "header", value_name = "HEADER")]
     headers: Vec<String>,
     /// Show the distribution of latencies
-    #[arg(long, alias = "latencies")]
+    #[arg(short = 'L', long, alias = "latencies")]
     latency: bool,
     /// The maximum time for an answer
-    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = time)]
+    #[arg(short = 'T', long, value_name = "TIME", default_value = "2s", value_parser = time)]
     timeout: Duration,
     /// Load a host that is neither this machine nor in a private network
     #[arg(long)]

@@ -7,6 +7,7 @@ use deadheat_model::{
     LatencyHistogram, LoadRecord, Observation,
     capacity::{Condition, Unit},
     figure::{self, byte_rate, counted, four_digits, precise_seconds},
+    observation::EventsSeen,
 };
 use deadheat_shell::exit::CommandFailure;
 
@@ -137,21 +138,25 @@ fn latency(
     observation: &Observation,
 ) -> Result<f64, Unjudged> {
     let open = observation.open.as_ref();
+    let ages = observation.in_flight_ages.as_ref();
     let (histogram, waiting) = match (of, open) {
-        (Some(Distribution::Service), _) | (None, None) => {
-            let ages = observation.in_flight_ages.as_ref();
-            (
-                &observation.service_time,
-                ages.and_then(UnansweredRequests::of_ages),
-            )
-        }
+        (Some(Distribution::Service), _) | (None, None) => (
+            &observation.service_time,
+            ages.and_then(UnansweredRequests::of_ages),
+        ),
         (Some(Distribution::FirstByte), _) => {
             let recorded = observation.first_byte.as_ref();
-            (recorded.ok_or(Unjudged::NoFigure)?, None)
+            (
+                recorded.ok_or(Unjudged::NoFigure)?,
+                UnansweredRequests::older_than_any_answer(observation),
+            )
         }
         (Some(Distribution::FirstEvent), _) => {
             let events = observation.events.as_ref().ok_or(Unjudged::NoFigure)?;
-            (&events.first_event, None)
+            (
+                &events.first_event,
+                UnansweredRequests::without_event(observation, events),
+            )
         }
         (Some(Distribution::Gap), _) => {
             let events = observation.events.as_ref().ok_or(Unjudged::NoFigure)?;
@@ -202,6 +207,37 @@ impl<'a> UnansweredRequests<'a> {
             requests: ages.count(),
             oldest: ages.max()?.as_secs_f64(),
             ages: Some(ages),
+        })
+    }
+
+    /// The requests in flight that had taken longer than any whole answer. Of a request without a whole answer, it is not
+    /// known whether the first byte has come: the body of a younger one may be under way.
+    fn older_than_any_answer(observation: &'a Observation) -> Option<Self> {
+        let all = Self::of_ages(observation.in_flight_ages.as_ref()?)?;
+        let longest = observation.service_time.max().unwrap_or_default();
+        Some(Self {
+            requests: all.older_than(longest.as_secs_f64()),
+            ages: None,
+            ..all
+        })
+    }
+
+    /// The requests in flight that still waited for their first event. It is not known which ones these are. So the
+    /// others, whose streams had begun, count as the oldest.
+    fn without_event(observation: &'a Observation, events: &EventsSeen) -> Option<Self> {
+        let ages = observation.in_flight_ages.as_ref()?;
+        let measured = &observation.measured;
+        // A failed request may have had events or not.
+        let begun = events.first_event.count() + events.without + measured.failed.total();
+        let requests = measured.issued.saturating_sub(begun);
+        if requests >= ages.count() {
+            return Self::of_ages(ages);
+        }
+        let oldest = ages.quantile(requests as f64 / ages.count() as f64)?;
+        Some(Self {
+            requests,
+            oldest: oldest.as_secs_f64(),
+            ages: None,
         })
     }
 
@@ -406,9 +442,14 @@ impl Threshold {
                     Some(Distribution::Wait) => (&open.connection_wait, unsent),
                     Some(Distribution::Service) => (&found.service_time, in_flight),
                     Some(Distribution::FirstByte) => (found.first_byte.as_ref()?, in_flight),
-                    // Streams that still run do not show whether one has not begun.
                     Some(Distribution::FirstEvent) => {
-                        (&found.events.as_ref()?.first_event, LateRequests::NONE)
+                        let events = found.events.as_ref()?;
+                        let waiting = UnansweredRequests::without_event(found, events);
+                        let late = waiting.map_or(LateRequests::NONE, |waiting| LateRequests {
+                            requests: waiting.requests,
+                            seconds: waiting.oldest,
+                        });
+                        (&events.first_event, late)
                     }
                     Some(Distribution::Gap) => (&found.events.as_ref()?.gap, LateRequests::NONE),
                     Some(Distribution::Lag) => return None,

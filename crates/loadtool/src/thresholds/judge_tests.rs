@@ -126,8 +126,8 @@ fn what_comes_true_fails() {
     judged("errors>0", &found, true, "it was 10");
     judged("errors>10", &found, false, "it was 10");
     judged("errors>=10", &found, true, "it was 10");
-    judged("errors>1%", &found, false, "it was 0.99 %");
-    judged("errors>0.5%", &found, true, "it was 0.99 %");
+    judged("errors>1%", &found, false, "it was 0.9901 %");
+    judged("errors>0.5%", &found, true, "it was 0.9901 %");
     judged("throughput<100/s", &found, false, "it was 100/s");
     judged("throughput<=100/s", &found, true, "it was 100/s");
 }
@@ -232,6 +232,28 @@ fn events_are_judged_where_they_are_recorded() {
     judged("gap.p99>210ms", &found, false, "it was 200");
     // A stream that stood still at the end is no quick one.
     judged("gap.max>1s", &found, true, "it was 2 s");
+    // Nothing came any more, not even a first event.
+    let mut ages = LatencyHistogram::small();
+    (0..50).for_each(|_| ages.record_ns(8_000_000_000));
+    found.in_flight_ages = Some(ages);
+    found.measured.issued = 10_050;
+    judged("first-event.max>1s", &found, true, "it was 8.0");
+    judged(
+        "first-event.mean>1s",
+        &found,
+        true,
+        "50 requests had no answer",
+    );
+    // All of these streams had begun.
+    found.measured.issued = 10_000;
+    judged("first-event.max>1s", &found, false, "it was 3");
+    // One that a moment ago was sent had not, and the others are older.
+    let mut ages = LatencyHistogram::small();
+    (0..49).for_each(|_| ages.record_ns(8_000_000_000));
+    ages.record_ns(1_000_000);
+    found.in_flight_ages = Some(ages);
+    found.measured.issued = 10_001;
+    judged("first-event.max>1s", &found, false, "it was 3");
     for text in ["gap.p99>1s", "first-event.mean>1s"] {
         let threshold: Threshold = text.parse().unwrap();
         let spec = record(Observation::default()).spec;
@@ -274,6 +296,20 @@ fn a_closed_loop_has_no_response_time_and_first_bytes_are_recorded_on_request() 
     judged("first-byte.p99>1ms", &found, true, "no such figure");
     found.first_byte = Some(answered([5; 10_000]).service_time);
     judged("first-byte.p99>6ms", &found, false, "it was 5");
+    // A server that stops is no quick one.
+    let mut ages = LatencyHistogram::small();
+    (0..200).for_each(|_| ages.record_ns(8_000_000_000));
+    found.in_flight_ages = Some(ages);
+    judged("first-byte.max>1s", &found, true, "it was 8.0");
+    judged(
+        "first-byte.p99>6ms",
+        &found,
+        true,
+        "200 requests had no answer",
+    );
+    // Where bodies take as long as that, their first bytes may have come.
+    found.service_time = answered([9_000; 10_000]).service_time;
+    judged("first-byte.max>1s", &found, false, "it was 5");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use deadheat_loadtool::{
     document::document,
 };
 use deadheat_model::{
-    Failure, Interval, LoadPhase, Schedule,
+    Failure, Interval, LatencyHistogram, LoadPhase, Schedule,
     failure::FailurePhase,
     load::{Protocol, Think},
     observation::{CountedTime, Waits},
@@ -89,6 +89,20 @@ fn a_server_that_stands_still_is_told_of_with_the_time() {
         .ended(0.1);
     assert_eq!(level(&closed, is_silence), Some(Level::Doubt));
 
+    // The measurement's end cuts an interval off: in 10 ms, five answers were due.
+    let load = Simulation::new("http://192.0.2.7/", cases::closed(10, 3));
+    let cut = load
+        .second(second)
+        .second(second)
+        .second(nothing)
+        .with(|record| {
+            if let Some(last) = record.intervals.last_mut() {
+                last.until = last.from + Duration::from_millis(10);
+            }
+        })
+        .ended(0.1);
+    assert_eq!(warning(&cut, is_silence), None);
+
     // A load of hours has its intervals joined, and a second of silence is still one.
     let mut joined = frozen;
     let measured = |interval: &Interval| interval.phase == LoadPhase::Measurement;
@@ -106,6 +120,22 @@ fn a_server_that_stands_still_is_told_of_with_the_time() {
         None,
         "at three per second that is chance"
     );
+}
+
+#[test]
+fn a_host_has_a_p99_if_it_has_enough_answers_for_one() {
+    let mut record = cases::three_hosts();
+    let mut few = LatencyHistogram::new();
+    (0..9_999).for_each(|_| few.record_ns(20_000_000));
+    record.hosts[0].observation.service_time = few;
+    let report = document(&record, &analyse(&record)).markdown();
+    let has_p99 = |host: &str| {
+        let mut lines = report.lines();
+        let is_of_host = |line: &&str| line.contains(host) && line.contains("valid answers/s");
+        lines.find(is_of_host).map(|line| line.contains("p99"))
+    };
+    let found = ["load1.example", "load2.example"].map(has_p99);
+    assert_eq!(found, [Some(false), Some(true)], "{report}");
 }
 
 #[test]

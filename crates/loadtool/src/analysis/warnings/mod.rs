@@ -297,7 +297,8 @@ const UNFINISHED: f64 = 0.01;
 const STEADY_CHANGE: f64 = 0.10;
 /// … if the change is also larger than this many of its standard errors.
 const STEADY_ERRORS: f64 = 2.0;
-/// An interval without any valid answer is reported if intervals have this many on average.
+/// A time without any valid answer is reported if at the average rate it would have had this many, and if intervals
+/// have as many on average.
 const SILENCE_ANSWERS: u64 = 10;
 
 /// A part of the measurement.
@@ -423,11 +424,13 @@ impl Load<'_> {
     /// still. In a closed loop such a time is under-represented in all percentiles.
     fn silence(&self) -> Option<Warning> {
         let pieces = self.pieces();
+        let answers = self.record.observation.measured.succeeded;
         // At a low rate an interval may have no answer by chance.
-        let usual = self.record.observation.measured.succeeded / pieces.len().max(1) as u64;
-        if usual < SILENCE_ANSWERS {
+        if answers / (pieces.len().max(1) as u64) < SILENCE_ANSWERS {
             return None;
         }
+        let length = |piece: &MeasurementPart| piece.until.saturating_sub(piece.from);
+        let all: Duration = pieces.iter().map(length).sum();
         let silent = |piece: &MeasurementPart| piece.succeeded == 0;
         let runs = pieces.chunk_by(|one, next| silent(one) == silent(next));
         let runs = runs.filter(|run| run.iter().all(silent));
@@ -436,7 +439,12 @@ impl Load<'_> {
             let until = run.last().map_or(Duration::ZERO, |last| last.until);
             (from, until.saturating_sub(from))
         };
-        let (from, length) = runs.map(span).max_by_key(|(_, length)| *length)?;
+        // So may the rest of an interval that the measurement's start or end has cut off.
+        let is_long = |(_, length): &(Duration, Duration)| {
+            answers as f64 * length.div_duration_f64(all) >= SILENCE_ANSWERS as f64
+        };
+        let spans = runs.map(span).filter(is_long);
+        let (from, length) = spans.max_by_key(|(_, length)| *length)?;
         let (from, length) = (from.as_secs_f64(), length.as_secs_f64());
         let sentence = format!(
             "No valid answer came for at least {}, from {} after the load's start on.",
