@@ -4,6 +4,7 @@
 #
 #   compare.sh measure     build both revisions, measure them, write reports and outputs
 #   compare.sh comment     post what `measure` wrote, or update the earlier comment
+#   compare.sh artifact    print the name of the artifact between them, on GitHub
 #
 # `measure` runs code of a pull request, which can do whatever its job can: read its variables, files and processes. So
 # `comment`, which has a token that may write, belongs in another job, on a machine of its own. It takes what `measure`
@@ -36,6 +37,13 @@ is_true() {
 plain_name() {
   DEADHEAT_CI_NAME=${DEADHEAT_CI_NAME:-}
   DEADHEAT_CI_NAME=${DEADHEAT_CI_NAME//[!A-Za-z0-9 ._\/-]/}
+}
+
+# The names of artifacts have no slash.
+artifact() {
+  plain_name
+  local name=${DEADHEAT_CI_NAME//\//-}
+  printf 'deadheat%s\n' "${name:+-$name}"
 }
 
 # --- measure ---------------------------------------------------------------------------------------------------------
@@ -99,6 +107,9 @@ output() {
   printf '%s=%s\n' "$1" "$2" >>"$folder/outputs"
   if [[ -n $github_output ]]; then printf '%s=%s\n' "$1" "$2" >>"$github_output"; fi
 }
+
+# A word of a command for `deadheat compare`, which has no shell.
+quoted() { printf "'%s'" "${1//\'/\'\\\'\'}"; }
 
 # One field of the comparison's JSON; empty if it is missing.
 field() {
@@ -173,7 +184,7 @@ measure() {
     git worktree add --quiet --force --detach "$folder/trees/$side" "$commit"
     cat >"$folder/$side" <<'START'
 #!/usr/bin/env bash
-cd "trees/${0##*/}/$DEADHEAT_CI_DIRECTORY" && exec bash -c "$DEADHEAT_CI_START"
+cd "${0%/*}/trees/${0##*/}/$DEADHEAT_CI_DIRECTORY" && exec bash -c "$DEADHEAT_CI_START"
 START
     chmod +x "$folder/$side"
     [[ -d $folder/trees/$side/$DEADHEAT_CI_DIRECTORY ]] ||
@@ -200,14 +211,19 @@ START
   elif [[ -n $into ]]; then
     change='this merge request'
   fi
-  # A base that was named is not the branch that the request goes into.
-  if [[ ! ${DEADHEAT_CI_BASE:-} =~ ^[0-9a-f]{40}$ ]]; then into=${DEADHEAT_CI_BASE:-}; fi
+  # Another base than the request's own is not the branch that it goes into. A whole commit is cut.
+  if [[ ${DEADHEAT_CI_BASE:-} != "${DEADHEAT_CI_PULL_BASE:-${CI_MERGE_REQUEST_DIFF_BASE_SHA:-}}" ]]; then
+    into=${DEADHEAT_CI_BASE:-}
+    if [[ $into =~ ^[0-9a-f]{40,64}$ ]]; then into=; fi
+  fi
   options+=("--base=${into:-${base:0:10}}" "--change=$change")
   # The verdict is what this call prints. Files in the folder could be of anybody who ran here before.
   local status=0 report
   rm -rf -- "$folder"/report.{json,md,txt} "$folder/outputs"
-  report=$(cd "$folder" && "$deadheat" compare cmd:./base cmd:./head "--path=${DEADHEAT_CI_PATH:-/}" --results results \
-    --no-config --json --output report.md --output report.txt "${options[@]}") || status=$?
+  # It runs where the job does, because options may name files of the checkout.
+  report=$("$deadheat" compare "cmd:$(quoted "$folder/base")" "cmd:$(quoted "$folder/head")" \
+    "--path=${DEADHEAT_CI_PATH:-/}" --results "$folder/results" --no-config --json \
+    --output "$folder/report.md" --output "$folder/report.txt" "${options[@]}") || status=$?
   if [[ -n $report ]]; then printf '%s\n' "$report" >"$folder/report.json"; fi
 
   local found
@@ -220,6 +236,7 @@ START
   output base "$base"
   output head "$head"
   output folder "$folder"
+  output artifact "$(artifact)"
   {
     printf '### Deadheat%s\n\n' "${DEADHEAT_CI_NAME:+: $DEADHEAT_CI_NAME}"
     cat "$folder/report.md" 2>/dev/null || echo 'Nothing could be compared. The log of this job says why.'
@@ -364,6 +381,6 @@ comment() {
 }
 
 case ${1:-} in
-  measure | comment) "$1" ;;
-  *) die 2 'usage: compare.sh measure|comment (docs/ci.md)' ;;
+  measure | comment | artifact) "$1" ;;
+  *) die 2 'usage: compare.sh measure|comment|artifact (docs/ci.md)' ;;
 esac

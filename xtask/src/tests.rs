@@ -27,9 +27,11 @@ const CLI: &str = "cli";
 
 /// Tests that watch when something happens, keep a CPU busy on purpose, or need a verdict: one at a time, with nothing beside
 /// them.
-const SERIAL: [&str; 4] = [
+const SERIAL: [&str; 6] = [
     "action::a_slowdown_fails",
-    "comparing_requests::",
+    "comparing_requests::at_a_rate",
+    "comparing_requests::both_servers_see",
+    "comparing_requests::commands_that_speak",
     "load_arrivals::",
     "load_latency::",
 ];

@@ -40,7 +40,7 @@ pub(crate) struct SelectionArgs {
     /// Stacks: `go-nethttp`, `go-*`, `go-nethttp:2cpu` (one variant); repeatable
     ///
     /// `go-*` selects the default variants, `*:*` selects all. By default the best known stack of each language, for as
-    /// many of eleven languages as the time can decide; for `setup` all.
+    /// many of eleven languages as the time can decide; for `setup` all, or all that answer the named workloads.
     #[arg(long, value_name = "GLOB")]
     pub(crate) stack: Vec<String>,
     /// Workloads: `users` (its first load point), `hash:*` (all), `proxy:c400` (one); repeatable

@@ -63,7 +63,9 @@ impl Profile {
     ) -> Result<SessionOptions, CommandFailure> {
         let hosts = {
             let mut workloads = self.selection.workloads.iter();
-            let needs_database = workloads.any(|one| one.manifest.oracle.needs_database());
+            // A PostgreSQL that the user named needs no node of a Slurm job.
+            let needs_database = args.postgres.postgres == AUTO
+                && workloads.any(|one| one.manifest.oracle.needs_database());
             other_hosts::hosts(&args.other_hosts, true, needs_database)?
         };
         if args.other_hosts.database.is_some() && args.postgres.postgres != AUTO {

@@ -23,7 +23,7 @@ use deadheat_shell::{
 
 use crate::{
     heats,
-    options::{RootArgs, RunArgs},
+    options::{AUTO, RootArgs, RunArgs},
     profile::Profile,
     select,
 };
@@ -129,11 +129,8 @@ fn options(args: &RunArgs, began: &SessionHeader) -> Result<SessionOptions, Comm
     // A file that somebody changed may have any number.
     let time = |seconds: f64| Duration::try_from_secs_f64(seconds).ok();
     let plan = &began.plan;
-    let source = if args.explicit.has("--postgres") {
-        args.postgres.postgres.clone()
-    } else {
-        postgres(began)?
-    };
+    let is_typed = args.explicit.has("--postgres");
+    let source = postgres(began, is_typed.then_some(&*args.postgres.postgres))?;
     Ok(SessionOptions {
         cells: Some(cells(plan)),
         heats: HeatOptions {
@@ -162,8 +159,18 @@ fn options(args: &RunArgs, began: &SessionHeader) -> Result<SessionOptions, Comm
     })
 }
 
-/// Where PostgreSQL comes from, if the option is not given again.
-fn postgres(began: &SessionHeader) -> Result<String, CommandFailure> {
+/// Where PostgreSQL comes from: as `typed` now, or else as the session began.
+fn postgres(began: &SessionHeader, typed: Option<&str>) -> Result<String, CommandFailure> {
+    if let Some(typed) = typed {
+        let hosts = began.plan.hosts.as_ref();
+        return match hosts.and_then(|hosts| hosts.database.as_ref()) {
+            Some(database) if typed != AUTO => Err(CommandFailure::usage(format!(
+                "--postgres: {} has its database on {}, where Deadheat starts PostgreSQL; omit --postgres",
+                began.id, database.host
+            ))),
+            _ => Ok(typed.to_owned()),
+        };
+    }
     let source = &began.asked.postgres;
     match &began.postgres {
         Some(server) if source.ends_with(WITHOUT_PASSWORD) => Err(CommandFailure::usage(format!(
@@ -173,7 +180,7 @@ fn postgres(began: &SessionHeader) -> Result<String, CommandFailure> {
         ))),
         Some(_) if !source.is_empty() => Ok(source.clone()),
         // No workload needed it, or the option was not given.
-        _ => Ok("auto".to_owned()),
+        _ => Ok(AUTO.to_owned()),
     }
 }
 
@@ -229,6 +236,7 @@ fn targets(catalogue: &Catalogue, plan: &Plan) -> Vec<SelectedTarget> {
 mod tests {
     use clap::Parser;
     use deadheat_model::{heats::SCHEMA, machine::Machine};
+    use serde_json::Value;
 
     use super::*;
 
@@ -268,23 +276,34 @@ mod tests {
     }
 
     #[test]
-    fn a_url_of_postgresql_has_to_be_named_again_where_it_was_used() {
-        let source = |typed: &str, used: Option<&str>| {
+    fn postgresql_comes_from_its_first_source_or_from_the_one_that_is_named_again() {
+        let source = |asked: &str, used: Option<&str>, typed: Option<&str>, hosts: &Value| {
             let header: SessionHeader = serde_json::from_value(serde_json::json!({
             "schema": SCHEMA, "id": "s", "deadheat": "1", "commit": null, "started": "", "arguments": [],
-            "machine": Machine::default(), "targets": [], "postgres": used, "asked": {"postgres": typed},
+            "machine": Machine::default(), "targets": [], "postgres": used, "asked": {"postgres": asked},
             "plan": {
                 "seed": 1, "loads": [], "pinning": {"mode": "off", "cpus": [0]}, "alpha": 0.05, "margin": 0.03,
-                "until_decided": true, "budget_seconds": null, "estimate_seconds": 0.0,
+                "until_decided": true, "budget_seconds": null, "estimate_seconds": 0.0, "hosts": hosts,
             },
         }))
         .unwrap();
-            postgres(&header).map_err(|error| error.to_string())
+            postgres(&header, typed).map_err(|error| error.to_string())
         };
-        let error = source("postgres://…", Some("PostgreSQL 17 of a URL")).unwrap_err();
+        let began = |asked: &str, used: Option<&str>| source(asked, used, None, &Value::Null);
+        let error = began("postgres://…", Some("PostgreSQL 17 of a URL")).unwrap_err();
         assert!(error.contains("name it again with --postgres"), "{error}");
-        assert_eq!(source("postgres://…", None).unwrap(), "auto");
-        assert_eq!(source("installed", Some("17")).unwrap(), "installed");
-        assert_eq!(source("", Some("17")).unwrap(), "auto");
+        assert_eq!(began("postgres://…", None).unwrap(), "auto");
+        assert_eq!(began("installed", Some("17")).unwrap(), "installed");
+        assert_eq!(began("", Some("17")).unwrap(), "auto");
+        let again = |typed: &str, hosts: &Value| source("auto", Some("17"), Some(typed), hosts);
+        assert_eq!(again("installed", &Value::Null).unwrap(), "installed");
+        // PostgreSQL on another host is started there, and comes from nowhere else.
+        let elsewhere = serde_json::json!({
+            "database": {"host": "db1", "address": "10.0.0.3", "client": "10.0.0.1"},
+            "launcher": "ssh {host}", "address": "127.0.0.1",
+        });
+        let error = again("installed", &elsewhere).unwrap_err();
+        assert!(error.contains("its database on db1"), "{error}");
+        assert_eq!(again("auto", &elsewhere).unwrap(), "auto");
     }
 }

@@ -8,7 +8,7 @@ use std::{
 use deadheat_model::figure::counted;
 use deadheat_runner::{
     embedded::{Embedded, EmbeddedFile, Unpacked},
-    manifest::{self, Catalogue, LoadError, ROOT_VARIABLE, Reach, Selection},
+    manifest::{self, Catalogue, LoadError, ROOT_VARIABLE, Reach, Selection, Stack},
     secret::typed_without_userinfo,
     services::postgres::{Mirror, Places, Source},
     session::SelectedTarget,
@@ -93,6 +93,40 @@ pub fn select(
             .find_map(|typed| meant::instead_of_stack(typed));
         instead.map_or_else(|| CommandFailure::usage(error), CommandFailure::usage)
     })
+}
+
+/// Removes the targets that offer none of the selected loads.
+///
+/// # Errors
+/// If none is left.
+pub(crate) fn keep_answering(
+    catalogue: &Catalogue,
+    selection: &mut Selection,
+) -> Result<(), CommandFailure> {
+    let Selection { targets, workloads } = selection;
+    targets.retain(|target| {
+        let answers = |stack: &Stack| {
+            workloads.iter().any(|one| {
+                let mut points = one.points.iter();
+                points.any(|point| {
+                    let manifest = &stack.manifest;
+                    manifest.answers_at(target, &one.manifest, point)
+                })
+            })
+        };
+        catalogue.stack(target).is_some_and(answers)
+    });
+    if !targets.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = workloads
+        .iter()
+        .map(|one| one.manifest.id.as_str())
+        .collect();
+    Err(CommandFailure::usage(format!(
+        "no stack answers {}; choose another workload, or name stacks with --stack",
+        names.join(", ")
+    )))
 }
 
 /// The selected targets with the stacks that they belong to.

@@ -1,7 +1,7 @@
 //! `deadheat setup`, and `deadheat run --setup`: installs what the stacks need. And the search for the stacks' toolchains before
 //! anything is built: shows that it looks, and says what is missing.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{mem, sync::atomic::AtomicBool};
 
 use deadheat_document::{Section, text::wrap};
 use deadheat_model::{TargetId, figure::counted};
@@ -30,6 +30,8 @@ use crate::{
 
 /// Installs what the stacks require.
 pub fn setup(args: &SetupArgs) -> Result<Exit, CommandFailure> {
+    // Refuses an unknown source. A setup needs no more than its name.
+    select::postgres(&args.postgres.postgres)?;
     let catalogue = select::catalogue(&args.selection.place)?;
     // Without names, everything is set up: a setup is for all sessions to come.
     let workloads = select::workload_names(&catalogue, &args.selection)?;
@@ -41,7 +43,10 @@ pub fn setup(args: &SetupArgs) -> Result<Exit, CommandFailure> {
     } else {
         Reach::Defaults
     };
-    let selection = select::select(&catalogue, &args.selection.stack, &workloads, reach)?;
+    let mut selection = select::select(&catalogue, &args.selection.stack, &workloads, reach)?;
+    if args.selection.stack.is_empty() && !workloads.is_empty() {
+        select::keep_answering(&catalogue, &mut selection)?;
+    }
     let interrupted = invocation::on_signals().map_err(CommandFailure::no_result)?;
     let mut work = PlannedSetup::new(
         &catalogue,
@@ -89,18 +94,26 @@ pub(crate) fn install(
     interrupted: &AtomicBool,
 ) -> Result<(), CommandFailure> {
     PlannedSetup::new(catalogue, selection, postgres, &[], interrupted)?.execute(Consent::Given)?;
-    if interrupted.load(Ordering::Relaxed) {
-        return Err(CommandFailure::interrupted(
-            "interrupted during the setup; the same command goes on from here",
-        ));
+    Ok(())
+}
+
+/// Refuses to continue after Ctrl-C: a query that was cut short seems to lack its program.
+pub(crate) fn check_interrupt(host: &Host<'_>, message: &str) -> Result<(), CommandFailure> {
+    if host.interrupted() {
+        return Err(CommandFailure::interrupted(message));
     }
     Ok(())
 }
+
+/// The message of a setup that ends before its first step.
+const NOTHING_DONE: &str = "interrupted before anything was installed";
 
 /// A setup that was planned.
 struct PlannedSetup<'a> {
     host: Host<'a>,
     stacks: Vec<&'a Stack>,
+    /// The stacks that lack Debian packages.
+    without_packages: Vec<String>,
     plan: SetupPlan,
 }
 
@@ -148,12 +161,38 @@ impl<'a> PlannedSetup<'a> {
                 targets,
             })
             .collect();
-        let plan = SetupPlan::new(&assess(&host, &chosen, database, packages));
-        Ok(Self { host, stacks, plan })
+        let needs = assess(&host, &chosen, database, packages);
+        check_interrupt(&host, NOTHING_DONE)?;
+        let without_packages = needs.stacks.iter().filter(|one| !one.packages.is_empty());
+        Ok(Self {
+            without_packages: without_packages.map(|one| one.stack.clone()).collect(),
+            plan: SetupPlan::new(&needs),
+            host,
+            stacks,
+        })
+    }
+
+    /// If the user has to install the packages: removes the fetches of stacks that lack some from the plan, because
+    /// they would fail. Returns the names of these stacks.
+    fn postpone_fetches(&mut self) -> Vec<String> {
+        if !self.plan.by_hand {
+            return Vec::new();
+        }
+        let fetches = mem::take(&mut self.plan.fetch).into_iter();
+        let (later, now): (Vec<_>, Vec<_>) =
+            fetches.partition(|(stack, _)| self.without_packages.contains(stack));
+        self.plan.fetch = now;
+        let mut stacks: Vec<String> = later.into_iter().map(|(stack, _)| stack).collect();
+        stacks.dedup();
+        stacks
     }
 
     /// Carries out the plan. Returns whether something failed.
+    ///
+    /// # Errors
+    /// If the user interrupts, or logs cannot be written.
     fn execute(mut self, consent: Consent) -> Result<bool, CommandFailure> {
+        let mut postponed = self.postpone_fetches();
         output::note(&overview(&self.plan));
         if self.plan.is_empty() {
             return Ok(false);
@@ -169,7 +208,9 @@ impl<'a> PlannedSetup<'a> {
                     "Debian packages are not installed; --yes installs them without a question",
                 );
                 self.plan.by_hand = true;
+                postponed = self.postpone_fetches();
             }
+            check_interrupt(&self.host, NOTHING_DONE)?;
         }
         let logs = TempFolder::create("deadheat-setup-", &invocation::supervision());
         let logs = logs.map_err(|error| {
@@ -196,8 +237,15 @@ impl<'a> PlannedSetup<'a> {
         };
         output::note(&format!(
             "setup: {unreachable}{} failed, {} left to you",
-            outcome.failed, outcome.left_to_you
+            outcome.failed,
+            outcome.left_to_you + usize::from(!postponed.is_empty())
         ));
+        if !postponed.is_empty() {
+            left += &format!(
+                "then again: deadheat setup, for the dependencies of {}\n",
+                postponed.join(", ")
+            );
+        }
         if !left.is_empty() {
             output::warn(&format!("to be done by you, as root:\n{left}"));
         }
@@ -206,6 +254,10 @@ impl<'a> PlannedSetup<'a> {
             let kept = logs.keep().map_err(CommandFailure::no_result)?;
             output::warn(&format!("logs: {}", kept.display()));
         }
+        check_interrupt(
+            &self.host,
+            "interrupted during the setup; the same command goes on from here",
+        )?;
         Ok(outcome.failed > 0)
     }
 }

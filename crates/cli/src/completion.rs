@@ -110,7 +110,8 @@ fn names(argument: &Arg, is_search: bool) -> Option<Names> {
         "workload" => workloads,
         "published" => published,
         "resume" if is_search => searches,
-        "session" | "resume" => sessions,
+        "session" => records,
+        "resume" => sessions,
         "a" | "b" => comparands,
         "postgres" => |typed| words(typed, &["auto", "installed", "download"]),
         "launcher" => |typed| words(typed, &["ssh", "srun", "kubectl"]),
@@ -178,8 +179,9 @@ impl EnvCompleter for Bash {
         let script = SCRIPT
             .replace("NAME", name)
             .replace("BIN", program)
-            .replace("COMPLETER", &completer)
-            .replace("VAR", variable);
+            .replace("VAR", variable)
+            // The last one, because a path can contain the other words.
+            .replace("COMPLETER", &completer);
         into.write_all(script.trim_start().as_bytes())
     }
 
@@ -231,16 +233,21 @@ fn published(typed: &OsStr) -> Vec<CompletionCandidate> {
 
 /// Sessions, the newest first; if none matches, folders.
 fn sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
-    with(HEADER_FILE, typed)
+    with(HEADER_FILE, typed, PathCompleter::dir)
+}
+
+/// What can be read again: sessions as above; if none matches, folders and files, such as the JSON of a load.
+fn records(typed: &OsStr) -> Vec<CompletionCandidate> {
+    with(HEADER_FILE, typed, PathCompleter::any)
 }
 
 /// Records of `deadheat bisect`, the newest first; if none matches, folders.
 fn searches(typed: &OsStr) -> Vec<CompletionCandidate> {
-    with(bisect::RECORD, typed)
+    with(bisect::RECORD, typed, PathCompleter::dir)
 }
 
-/// Folders of results that contain `file`.
-fn with(file: &str, typed: &OsStr) -> Vec<CompletionCandidate> {
+/// Folders of results that contain `file`; if none matches, `others`.
+fn with(file: &str, typed: &OsStr, others: fn() -> PathCompleter) -> Vec<CompletionCandidate> {
     let entries = fs::read_dir(RESULTS).into_iter().flatten().flatten();
     let mut found: Vec<String> = entries
         .filter(|entry| entry.path().join(file).is_file())
@@ -252,18 +259,22 @@ fn with(file: &str, typed: &OsStr) -> Vec<CompletionCandidate> {
     found.reverse();
     let found = beginning(typed, found);
     if found.is_empty() {
-        return PathCompleter::dir().complete(typed);
+        return others().complete(typed);
     }
     found
 }
 
-/// What `compare` compares: stacks, and sessions.
+/// What `compare` compares: stacks, sessions, and files.
 fn comparands(typed: &OsStr) -> Vec<CompletionCandidate> {
     let stacks = stacks(typed);
-    if stacks.is_empty() || typed.is_empty() {
+    if typed.is_empty() {
         return stacks.into_iter().chain(sessions(typed)).collect();
     }
-    stacks
+    if stacks.is_empty() {
+        records(typed)
+    } else {
+        stacks
+    }
 }
 
 /// Those of `words` that match.
@@ -328,6 +339,24 @@ mod tests {
         );
         assert_eq!(completed(&["run", "--postgres", "in"]), ["installed"]);
         assert!(!completed(&[""]).contains(&"__null".to_owned()));
+    }
+
+    #[test]
+    fn records_are_files_as_well_and_sessions_are_not() {
+        for line in [&["report", "Cargo.t"][..], &["compare", "a", "Cargo.t"]] {
+            assert_eq!(completed(line), ["Cargo.toml"], "{line:?}");
+        }
+        assert!(completed(&["run", "--resume", "Cargo.t"]).is_empty());
+    }
+
+    #[test]
+    fn the_script_calls_the_program_whatever_its_path_contains() {
+        let mut script = Vec::new();
+        let path = "/opt/VAR/BIN/deadheat";
+        let written = Bash.write_registration(VARIABLE, NAME, NAME, path, &mut script);
+        written.unwrap();
+        let script = String::from_utf8(script).unwrap();
+        assert!(script.contains("/opt/VAR/BIN/deadheat -- "), "{script}");
     }
 
     // Unit tests run in this crate's folder, which is below the project's.

@@ -1,12 +1,14 @@
 //! The hidden commands: what Deadheat starts of itself.
 
 use std::{
+    ffi::OsString,
     fs,
     io::{IsTerminal as _, stdin},
 };
 
 use deadheat_runner::{
-    agent, process,
+    agent,
+    process::{self, Supervision},
     services::{null, upstream},
 };
 use deadheat_shell::{
@@ -19,6 +21,13 @@ use crate::args::HiddenArgs;
 /// Gives this process its name in lists of processes. Its path, which names no file, gave it another one.
 fn take_name() {
     let _ = fs::write("/proc/self/comm", "deadheat");
+}
+
+/// Whether these arguments ask for a supervisor and for nothing else. Every child has a supervisor, and declaring all
+/// options of all commands to clap would take most of the CPU time of its start.
+pub(crate) fn is_supervisor(mut arguments: impl Iterator<Item = OsString>) -> bool {
+    let is_command = |one: OsString| one == Supervision::COMMAND;
+    arguments.next().is_some_and(is_command) && arguments.next().is_none()
 }
 
 pub(crate) fn supervise() -> Result<Exit, CommandFailure> {
@@ -60,5 +69,19 @@ pub(crate) fn null_server(args: &HiddenArgs) -> Result<Exit, CommandFailure> {
     match null::serve(&options) {
         Ok(never) => match never {},
         Err(error) => Err(CommandFailure::no_result(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_supervisor_has_one_argument() {
+        let is_supervisor = |line: &str| super::is_supervisor(line.split(' ').map(OsString::from));
+        assert!(is_supervisor("__supervise"));
+        for line in ["", "__supervise -v", "-v __supervise", "__null", "run"] {
+            assert!(!is_supervisor(line), "{line}");
+        }
     }
 }

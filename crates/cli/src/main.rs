@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         .and_then(|program| look_alikes::called(&program));
     let result = match tool {
         Some(tool) => look_alikes::run(tool, words),
+        None if hidden::is_supervisor(env::args_os().skip(1)) => hidden::supervise(),
         None if completion::answered() => return ExitCode::SUCCESS,
         None => match look_alikes::asked(env::args_os().skip(1)) {
             Some((tool, options)) => look_alikes::run(tool, options),

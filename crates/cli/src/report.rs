@@ -29,7 +29,10 @@ use crate::args::ReportArgs;
 
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, CommandFailure> {
     let named = args.session.as_deref().map(file_of);
-    let sink = args.data.open_beside(named)?;
+    // The folder of a search is read through its record.
+    let search = named.map(|path| path.join(bisect::RECORD));
+    let read = named.into_iter().chain(search.as_deref());
+    let sink = args.data.open_beside(read)?;
     if args.details && sink.format != Format::Text {
         return Err(CommandFailure::usage(
             "--details applies to text only; the other formats show everything",

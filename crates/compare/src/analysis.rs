@@ -5,19 +5,23 @@
 //! machine's hour. So only whole runs are replicated. And runs of A that are all older than those of B have the
 //! machine's drift in every ratio, with nothing to tell it from the change; runs that alternate have it on both sides.
 
-use std::time::Duration;
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    time::Duration,
+};
 
 use deadheat_loadtool::analysis::{LatencyKind, LoadAnalysis, Validity, analyse};
 use deadheat_model::{
-    LoadRecord, LoadSpec, Schedule,
+    Exchange, LoadRecord, LoadSpec, Schedule, Wait,
     change::{Aspect, Change},
-    figure::{counted, time},
-    load::{ProxyKind, RequestSpec, Target, words as in_words},
+    figure::{count, counted, share, time},
+    load::{Content, ProxyKind, RequestSpec, Target, words as in_words},
+    observation::TRANSPORT_FAILURES,
     warning::{Warning, doubt, note},
 };
 use deadheat_stats::comparison::{
     Bounds, CellId, Compared, ComparisonAnalysis, Fact, Method, Metric, NotCompared, Ratio,
-    RatioVerdict, SideFacts, differs,
+    SideFacts, differs,
     sessions::{MIN_RUNS, Sample, correct},
 };
 
@@ -148,10 +152,22 @@ fn circumstances(run: &LoadRecord) -> Vec<(Aspect, &'static str, String)> {
                 format!("fingerprint {}", hidden.fingerprint)
             }),
         ),
+        (
+            "valid answers",
+            joined(spec.exchanges.iter().map(|one| valid_answer(spec, one))),
+        ),
         ("duration", in_words::stop(&spec.stop)),
         ("warm-up", time(spec.warm_up)),
         ("generator's CPUs", cpus(&spec.cpus)),
         ("worker threads", spec.workers().len().to_string()),
+        (
+            "waiting for answers",
+            match spec.wait {
+                Wait::Sleep => "asleep",
+                Wait::Poll => "awake",
+            }
+            .to_owned(),
+        ),
     ];
     let surroundings = [
         (Aspect::Machine, "processor", machine.cpu_model.clone()),
@@ -197,6 +213,37 @@ fn request(spec: &LoadSpec, index: usize, request: &RequestSpec) -> String {
     )
 }
 
+/// What makes an answer valid, in words.
+fn valid_answer(spec: &LoadSpec, exchange: &Exchange) -> String {
+    let expect = &exchange.expect;
+    let length = expect.length.map(|bytes| counted(bytes, "byte"));
+    let content = expect.content.as_ref().map(|content| {
+        let compared = match spec.content_sample {
+            1 => "all answers".to_owned(),
+            every => format!("one answer in {}", count(u64::from(every))),
+        };
+        format!("{} in {compared}", in_short(content))
+    });
+    let status = in_words::valid_status(exchange);
+    let timeout = format!("within {}", time(spec.timeouts.request));
+    let parts = [Some(status), length, content, Some(timeout)];
+    joined(parts.into_iter().flatten())
+}
+
+/// The longest content that is shown as a whole, in characters.
+const MAX_CONTENT: usize = 60;
+
+/// Expected content. If it is long, a fingerprint replaces its end.
+fn in_short(content: &Content) -> String {
+    let text = serde_json::to_string(content).unwrap_or_default();
+    let Some((end, _)) = text.char_indices().nth(MAX_CONTENT) else {
+        return text;
+    };
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    format!("{}… (fingerprint {:016x})", &text[..end], hasher.finish())
+}
+
 fn subject(spec: Option<&LoadSpec>) -> CellId {
     let request = spec.and_then(|spec| Some(&spec.exchanges.first()?.request));
     let point = spec.map(|spec| match &spec.schedule {
@@ -232,27 +279,37 @@ fn side((name, runs): Runs<'_>) -> SideFacts {
 
 /// Why nothing can be compared, and whether B failed.
 fn hindrance(runs: [&[LoadRecord]; 2], sides: &[Vec<LoadAnalysis>; 2]) -> Option<(String, bool)> {
-    let of = |side: usize, reason: &str| {
-        let name = ["A", "B"][side];
-        Some((format!("a run of {name} {reason}"), false))
+    let [a, b] = [0, 1].map(|side| hindrance_of_side(runs[side], &sides[side]));
+    let b_failed = b.as_ref().is_some_and(|(_, failed)| *failed);
+    let named = [("A", a), ("B", b)].into_iter();
+    let reasons = named.filter_map(|(name, found)| Some(format!("a run of {name} {}", found?.0)));
+    let reasons: Vec<String> = reasons.collect();
+    (!reasons.is_empty()).then(|| (reasons.join("; "), b_failed))
+}
+
+/// Why the runs of a side cannot be compared, and whether the side failed. The reason follows "a run of A".
+fn hindrance_of_side(runs: &[LoadRecord], analyses: &[LoadAnalysis]) -> Option<(String, bool)> {
+    let has = |validity| {
+        let mut all = analyses.iter();
+        all.any(|one| one.verdict.validity == validity)
     };
-    for side in 0..2 {
-        let has = |validity| {
-            let mut all = sides[side].iter();
-            all.any(|one| one.verdict.validity == validity)
-        };
-        if has(Validity::Failed) {
-            let (reason, _) = of(side, "had no valid answer")?;
-            return Some((reason, side == 1));
+    // A generator at its limit may be why requests fail.
+    let own = |one: &&LoadAnalysis| one.verdict.validity != Validity::GeneratorLimited;
+    let failed = analyses.iter().filter(own);
+    let failed = failed.filter_map(|one| one.figures.failed_share);
+    let worst = failed.fold(0.0, f64::max);
+    let (reason, failed) = match () {
+        () if has(Validity::Failed) => ("had no valid answer".to_owned(), true),
+        () if worst > TRANSPORT_FAILURES => {
+            (format!("failed {} of its requests", share(worst)), true)
         }
-        if has(Validity::GeneratorLimited) {
-            return of(side, "was limited by the load generator");
+        () if has(Validity::GeneratorLimited) => {
+            ("was limited by the load generator".to_owned(), false)
         }
-        if runs[side].iter().any(|run| run.interrupted) {
-            return of(side, "was interrupted");
-        }
-    }
-    None
+        () if runs.iter().any(|run| run.interrupted) => ("was interrupted".to_owned(), false),
+        () => return None,
+    };
+    Some((reason, failed))
 }
 
 /// Runs whose own verdict is that there is a doubt.
@@ -313,15 +370,12 @@ fn cell(
         }
     }
     Compared {
-        verdict: RatioVerdict::NotEnoughData,
-        decide: Default::default(),
-        rates: Vec::new(),
-        overloaded: Vec::new(),
         subject,
         deciding: ratios.len(),
         tested: ratios.len(),
         ratios,
         notes: reason.into_iter().collect(),
+        ..Compared::default()
     }
     .judged()
 }

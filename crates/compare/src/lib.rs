@@ -22,10 +22,10 @@ use deadheat_shell::{
     exit::{CommandFailure, Exit},
     output,
 };
-use deadheat_stats::comparison::{Bounds, Check, ComparisonAnalysis, Gate};
+use deadheat_stats::comparison::{Bounds, Check, ComparisonAnalysis, Ended, Gate};
 
 use self::{
-    live::{MeasureOutcome, loads},
+    live::loads,
     resolve::{Comparands, Live},
 };
 use crate::{
@@ -41,23 +41,17 @@ pub fn compare(mut args: CompareArgs) -> Result<Exit, CommandFailure> {
     let comparands = resolve::resolve(&args)?;
     let sides = [&args.a, &args.b].map(Path::new);
     let files = args.verdict.data.open_beside(sides)?;
+    let (within, force) = (bounds(&args), args.sessions.force);
     let measured = match comparands {
-        Comparands::Sessions { a, b } => {
-            let comparison = records::compare_sessions(&a, &b, bounds(&args), args.sessions.force)?;
-            MeasureOutcome::Comparison(Box::new(comparison))
-        }
-        Comparands::Records { a, b } => {
-            let comparison = records::compare(&a, &b, bounds(&args), args.sessions.force)?;
-            MeasureOutcome::Comparison(Box::new(comparison))
-        }
+        Comparands::Sessions { a, b } => Some(records::compare_sessions(&a, &b, within, force)?),
+        Comparands::Records { a, b } => Some(records::compare(&a, &b, within, force)?),
         Comparands::Reports => {
             return of_other_tools(&args, files);
         }
         Comparands::Live(live) => live::measure(&live, &args)?,
     };
-    let comparison = match measured {
-        MeasureOutcome::Comparison(comparison) => comparison,
-        MeasureOutcome::Nothing(exit) => return Ok(exit),
+    let Some(comparison) = measured else {
+        return Ok(Exit::Fine);
     };
     let gate = comparison.gate(check(&args));
     let VerdictArgs {
@@ -146,12 +140,80 @@ pub fn rendered(
 /// A failure of B has another status than a comparison that could not be made. A slower B is an answer, and fails only
 /// what was asked for ([`Check`]).
 fn exit(comparison: &ComparisonAnalysis, gate: &Gate) -> Exit {
-    match () {
-        () if comparison.b_failed() => Exit::Failed,
-        () if !comparison.has_ratio() && comparison.was_interrupted() => Exit::Interrupted,
-        () if !comparison.has_ratio() => Exit::NoResult,
-        () if gate.failed => Exit::Failed,
-        () if !comparison.is_judged() && comparison.was_interrupted() => Exit::Interrupted,
-        () => Exit::Fine,
+    let has_verdict = comparison.has_ratio() && comparison.is_judged();
+    match comparison.ended() {
+        _ if comparison.b_failed() => Exit::Failed,
+        Some(Ended::Interrupted) if !has_verdict => Exit::Interrupted,
+        Some(Ended::Lost) if !has_verdict => Exit::NoResult,
+        _ if !comparison.has_ratio() => Exit::NoResult,
+        _ if gate.failed => Exit::Failed,
+        _ => Exit::Fine,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_stats::{
+        comparison::{CellId, Compared, Method, Metric, SideFacts, sessions::Sample},
+        sequential::Design,
+    };
+
+    use super::*;
+
+    /// A comparison of heats that ended like this before its only checkpoint.
+    fn without_a_look(ended: Ended) -> ComparisonAnalysis {
+        let side = || SideFacts {
+            name: String::new(),
+            facts: Vec::new(),
+            failed: None,
+        };
+        let bounds = Bounds::default();
+        let sample = Sample::new(Metric::Throughput, vec![1.0], vec![1.1]);
+        ComparisonAnalysis {
+            how: Method::Heats {
+                design: Design::declare(&[8], bounds.alpha).unwrap(),
+                look: None,
+                heats: 1,
+                starts: 1,
+                folder: String::new(),
+                slices: None,
+                equal_work: None,
+                took_seconds: 1.0,
+                ended,
+                seed: 0,
+            },
+            a: side(),
+            b: side(),
+            is_change: false,
+            bounds,
+            compared: vec![Compared {
+                subject: CellId::default(),
+                deciding: 1,
+                tested: 1,
+                ratios: vec![sample.unwrap().ratio(None, &bounds)],
+                ..Compared::default()
+            }],
+            not_compared: Vec::new(),
+            conditions: Vec::new(),
+            differences: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_comparison_that_was_stopped_before_a_verdict_does_not_fail_its_check() {
+        let checks = [false, true].map(|require_decision| Check {
+            require_decision,
+            ..Check::default()
+        });
+        for (ended, expected) in [
+            (Ended::Interrupted, [Exit::Interrupted; 2]),
+            (Ended::Lost, [Exit::NoResult; 2]),
+            (Ended::Budget, [Exit::Fine, Exit::Failed]),
+        ] {
+            let comparison = without_a_look(ended);
+            let exits = checks.map(|check| exit(&comparison, &comparison.gate(check)));
+            assert_eq!(exits, expected, "{ended:?}");
+        }
     }
 }

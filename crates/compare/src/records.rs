@@ -29,12 +29,18 @@ use crate::analysis as runs;
 /// A record has the name of its format in its first bytes.
 const BEGINNING: u64 = 256;
 
-/// Whether this is a record of a load, or a folder with one.
+/// Whether this may be a record of a load, or is a folder with one. A JSON file may be a damaged record.
 pub(super) fn is_of_loads(path: &Path) -> bool {
     if path.is_file() {
         return is_json(path);
     }
     in_folder(path).is_ok_and(|records| !records.is_empty())
+}
+
+/// Whether this begins as a record of a load does, or is a folder with one. Other JSON files may be reports of other
+/// tools.
+pub(super) fn begins_as_record(path: &Path) -> bool {
+    is_of_loads(path) && (path.is_dir() || says_so(path))
 }
 
 /// Compares the runs of `b` with those of `a`; if machine or settings differ, only if `force`.
@@ -55,29 +61,33 @@ pub(super) fn compare(
     }
     let reasons = runs::biasing_differences(&of_a, &of_b);
     if !reasons.is_empty() && !force {
-        return Err(CommandFailure::usage(refused(a, b, &reasons)));
+        let reason = |one: &Change| {
+            let values = [&one.before, &one.after];
+            let [before, after] = values.map(|one| one.as_deref().unwrap_or_default());
+            let what = &one.what;
+            format!("{what}: {before} in A's first run, {after} in another")
+        };
+        return Err(refused([a, b], "their runs", reasons.iter().map(reason)));
     }
     let (name_a, name_b) = (a.display().to_string(), b.display().to_string());
     Ok(runs::compare((&name_a, &of_a), (&name_b, &of_b), bounds))
 }
 
-/// All the reasons at once, so that nobody meets them one after the other.
-fn refused(a: &Path, b: &Path, reasons: &[Change]) -> String {
-    let value = |value: &Option<String>| value.clone().unwrap_or_default();
-    let reasons = reasons.iter().map(|reason| {
-        let (before, after) = (value(&reason.before), value(&reason.after));
-        clean(&format!(
-            "{}: {before} in A's first run, {after} in another",
-            reason.what
-        ))
-    });
-    let reasons: String = reasons.map(|reason| format!("\n  - {reason}")).collect();
-    format!(
-        "{} and {} are not compared, because what differs between their runs would be in every figure:{reasons}\n\
+/// The refusal with all its reasons at once, so that nobody meets them one after the other. They are differences
+/// between `these`.
+fn refused(
+    [a, b]: [&Path; 2],
+    these: &str,
+    reasons: impl Iterator<Item = String>,
+) -> CommandFailure {
+    let reason = |one: String| format!("\n  - {}", clean(&one));
+    let reasons: String = reasons.map(reason).collect();
+    CommandFailure::usage(format!(
+        "{} and {} are not compared, because what differs between {these} would be in every figure:{reasons}\n\
          Measure again under the same conditions, or go on with these as warnings: --force",
         a.display(),
         b.display()
-    )
+    ))
 }
 
 /// The runs of a side.
@@ -96,6 +106,15 @@ fn read(path: &Path) -> Result<Vec<LoadRecord>, CommandFailure> {
         read_record(file).map_err(|error| failed(&format!("{}: {error}", file.display())))
     });
     let mut records = records.collect::<Result<Vec<_>, _>>()?;
+    for (index, record) in records.iter().enumerate() {
+        if let Some(first) = records[..index].iter().position(|other| other == record) {
+            return Err(CommandFailure::usage(format!(
+                "{} and {} are the same run, and a copy is not a repetition; delete one of them",
+                files[first].display(),
+                files[index].display()
+            )));
+        }
+    }
     records.sort_by(|one, other| one.started.cmp(&other.started));
     Ok(records)
 }
@@ -162,29 +181,18 @@ pub(super) fn compare_sessions(
     }
     let reasons = refusals(&of_a, &of_b);
     if !reasons.is_empty() && !force {
-        return Err(CommandFailure::usage(sessions_refused(a, b, &reasons)));
+        let reason = |one: &Change| {
+            let values = [&one.before, &one.after];
+            let [before, after] = values.map(|one| one.as_deref().unwrap_or("none"));
+            format!("{}: {before} in A, {after} in B", one.name())
+        };
+        return Err(refused([a, b], "them", reasons.iter().map(reason)));
     }
     let (name_a, name_b) = (a.display().to_string(), b.display().to_string());
     Ok(sessions::compare(
         (&name_a, &of_a),
         (&name_b, &of_b),
+        sessions::LETTERS,
         bounds,
     ))
-}
-
-/// All the reasons at once, so that nobody meets them one after the other.
-fn sessions_refused(a: &Path, b: &Path, reasons: &[Change]) -> String {
-    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
-    let reasons = reasons.iter().map(|reason| {
-        let what = reason.name();
-        let (before, after) = (value(&reason.before), value(&reason.after));
-        deadheat_document::view::clean(&format!("{what}: {before} in A, {after} in B"))
-    });
-    let reasons: String = reasons.map(|reason| format!("\n  - {reason}")).collect();
-    format!(
-        "{} and {} are not compared, because what differs between them would be in every figure:{reasons}\n\
-         Measure again under the same conditions, or go on with these as warnings: --force",
-        a.display(),
-        b.display()
-    )
 }

@@ -122,9 +122,9 @@ pub(crate) fn resolve(args: &CompareArgs) -> Result<Comparands, CommandFailure> 
 
 /// What A and B are.
 pub(super) fn comparands(args: &CompareArgs) -> Result<Comparands, CommandFailure> {
-    let is_of_loads = |text: &String| records::is_of_loads(Path::new(text));
-    let are_of_loads = [&args.a, &args.b].into_iter().all(is_of_loads);
-    if !are_of_loads && Pair::new(&args.a, &args.b)?.is_some() {
+    let is_record = |text: &String| records::begins_as_record(Path::new(text));
+    let are_records = [&args.a, &args.b].into_iter().all(is_record);
+    if !are_records && Pair::new(&args.a, &args.b)?.is_some() {
         return Ok(Comparands::Reports);
     }
     pair(&args.a, &args.b)

@@ -201,11 +201,13 @@ impl Charset {
         for character in text.chars() {
             match character {
                 'µ' => ascii.push('u'),
-                '–' | '—' | '·' => ascii.push('-'),
+                '–' | '—' | '·' | '−' => ascii.push('-'),
                 '±' => ascii.push_str("+-"),
                 '≥' => ascii.push_str(">="),
                 '≤' => ascii.push_str("<="),
                 '×' => ascii.push('x'),
+                '÷' => ascii.push('/'),
+                '†' => ascii.push('+'),
                 '→' => ascii.push_str("->"),
                 '…' => ascii.push_str("..."),
                 '“' | '”' => ascii.push('"'),
@@ -284,6 +286,7 @@ mod tests {
     fn figures_stay_readable_and_names_distinct() {
         let write = |text| Charset::Ascii.write(text).into_owned();
         assert_eq!(write("≥ 185 µs ± 2 % (1–2)"), ">= 185 us +- 2 % (1-2)");
+        assert_eq!(write("−4.8 %, a ÷ b, 9†"), "-4.8 %, a / b, 9+");
         assert_eq!(write("größe"), "gr\\u{f6}\\u{df}e");
         assert_eq!(Charset::Unicode.write("größe"), "größe");
     }

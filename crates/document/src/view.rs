@@ -122,27 +122,6 @@ fn failed(phase: Phase) -> String {
     }
 }
 
-/// What is known of a stack.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct StackFacts {
-    /// The stack, under its variant.
-    pub target: String,
-    /// Language and framework, and what kind of framework it is.
-    pub what: String,
-    /// What the variant changes.
-    pub variant: Option<String>,
-    /// How its code is executed.
-    pub runtime: &'static str,
-    /// How it reaches the database.
-    pub database: String,
-    /// Versions found.
-    pub versions: String,
-    /// Build time and artefact size, when it was built.
-    pub build: String,
-    /// Its limits and deviations.
-    pub limits: Vec<String>,
-}
-
 /// The machine of the servers, how its CPUs were shared out, and the other hosts.
 pub fn machine_facts(header: &SessionHeader) -> Vec<Fact> {
     let machine = &header.machine;
@@ -257,8 +236,14 @@ fn database(database: &Database) -> String {
     clean(&format!("{} ({kind}), {connections}", database.driver))
 }
 
-/// The facts of a stack.
-pub fn stack_facts(target: &TargetRecord) -> StackFacts {
+/// How a stack reaches the database: "none", or the driver, its kind and its connections.
+pub fn database_access(target: &TargetRecord) -> String {
+    target.database.as_ref().map_or("none".to_owned(), database)
+}
+
+/// What is known of a stack, in a line: its kind, how its code is executed, versions, its database, its build, what the
+/// variant changes, and limits.
+pub fn stack_facts(target: &TargetRecord) -> String {
     let versions: Vec<String> = target
         .versions
         .iter()
@@ -290,22 +275,24 @@ pub fn stack_facts(target: &TargetRecord) -> StackFacts {
         .collect();
     let from = target.added.as_ref();
     let from = from.map(|added| format!(", from {}", added.folder.display()));
-    StackFacts {
-        target: clean(&target.target.to_string()),
-        what: clean(&format!(
-            "{}, {} ({}){}",
-            target.language,
-            target.framework,
-            kind.join(", "),
-            from.unwrap_or_default()
-        )),
-        variant: target.variant_description.as_deref().map(clean),
-        runtime: runtime(target.runtime),
-        database: target.database.as_ref().map_or("none".to_owned(), database),
-        versions: or_none(versions.join(", ")),
-        build,
-        limits: target.limits.iter().map(|limit| clean(limit)).collect(),
-    }
+    let limits = target.variant_description.iter().chain(&target.limits);
+    let limits = limits.map(|limit| format!("; {}", clean(limit)));
+    let what = format!(
+        "{}: {}, {} ({}){}",
+        target.target,
+        target.language,
+        target.framework,
+        kind.join(", "),
+        from.unwrap_or_default()
+    );
+    format!(
+        "{}, {}; {}; database: {}; build: {build}{}",
+        clean(&what),
+        runtime(target.runtime),
+        or_none(versions.join(", ")),
+        database_access(target),
+        limits.collect::<String>()
+    )
 }
 
 /// How code is executed.

@@ -16,7 +16,10 @@ use deadheat_document::{
     text::{Charset, Screen},
 };
 use deadheat_model::figure;
-use deadheat_runner::files::Destination;
+use deadheat_runner::{
+    files::Destination,
+    session::{HEADER_FILE, heats::HEATS_FILE},
+};
 use serde::Serialize;
 
 use crate::{
@@ -119,7 +122,7 @@ pub trait Formats: Clone + Send + Sync + 'static {
 }
 
 /// Text and JSON.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct TextOrJson;
 
 impl Formats for TextOrJson {
@@ -127,7 +130,7 @@ impl Formats for TextOrJson {
 }
 
 /// The formats of a document, and JSON.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct OfDocument;
 
 impl Formats for OfDocument {
@@ -226,7 +229,7 @@ fn by_ending<F: Formats>(path: &Path, instead: &str) -> Result<Format, CommandFa
 }
 
 /// The options that choose the printed format.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct FormatArgs<F: Formats> {
     /// The format
     ///
@@ -238,16 +241,6 @@ pub(crate) struct FormatArgs<F: Formats> {
     json: bool,
     #[arg(skip)]
     formats: PhantomData<F>,
-}
-
-impl<F: Formats> Default for FormatArgs<F> {
-    fn default() -> Self {
-        Self {
-            format: None,
-            json: false,
-            formats: PhantomData,
-        }
-    }
 }
 
 impl<F: Formats> FormatArgs<F> {
@@ -262,7 +255,7 @@ impl<F: Formats> FormatArgs<F> {
 }
 
 /// The output options of a command that only shows something.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct DataArgs<F: Formats> {
     #[command(flatten)]
     printed: FormatArgs<F>,
@@ -279,15 +272,6 @@ pub struct Sink {
     /// The format.
     pub format: Format,
     file: Option<(PathBuf, Destination)>,
-}
-
-impl<F: Formats> Default for DataArgs<F> {
-    fn default() -> Self {
-        Self {
-            printed: FormatArgs::default(),
-            output: None,
-        }
-    }
 }
 
 impl<F: Formats> DataArgs<F> {
@@ -307,9 +291,7 @@ impl<F: Formats> DataArgs<F> {
         let file = Some((path.clone(), opened(path)?));
         Ok(Sink { format, file })
     }
-}
 
-impl<F: Formats> DataArgs<F> {
     /// [`open`](Self::open), unless the file is one of those that are read.
     ///
     /// # Errors
@@ -345,22 +327,13 @@ impl Sink {
 }
 
 /// The output options of a command that measures: its report is always printed.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct FilesArgs<F: Formats> {
     #[command(flatten)]
     pub(crate) printed: FormatArgs<F>,
     /// Write a file as well, in the format of its extension; repeatable
     #[arg(short, long, value_name = "FILE")]
     pub output: Vec<PathBuf>,
-}
-
-impl<F: Formats> Default for FilesArgs<F> {
-    fn default() -> Self {
-        Self {
-            printed: FormatArgs::default(),
-            output: Vec::new(),
-        }
-    }
 }
 
 impl<F: Formats> FilesArgs<F> {
@@ -435,15 +408,18 @@ impl Files {
     /// Writes all of them, the others too if one of them fails.
     ///
     /// # Errors
-    /// The first failure.
+    /// All failures, with the exit status of the first one.
     pub fn write(
         self,
         mut rendered: impl FnMut(Format) -> Result<Vec<u8>, CommandFailure>,
     ) -> Result<(), CommandFailure> {
-        let mut failed = Ok(());
+        let mut failed: Result<(), CommandFailure> = Ok(());
         for (path, format, place) in self.0 {
             let written = rendered(format).and_then(|bytes| write(&path, place, &bytes));
-            failed = failed.and(written);
+            failed = match (failed, written) {
+                (Err(first), Err(other)) => Err(first.and(&other.to_string())),
+                (before, written) => before.and(written),
+            };
         }
         failed
     }
@@ -491,6 +467,11 @@ fn keep<'p>(
 }
 
 fn opened(path: &Path) -> Result<Destination, CommandFailure> {
+    if is_session_record(path) {
+        let why =
+            "this file is part of a session's record, and would be replaced; name another one";
+        return Err(unusable(path, why));
+    }
     Destination::open(path).map_err(|error| {
         let why = why_unwritable(path, &error);
         unusable(path, &format!("opening it for writing: {why}"))
@@ -499,6 +480,15 @@ fn opened(path: &Path) -> Result<Destination, CommandFailure> {
 
 fn unusable(path: &Path, why: &str) -> CommandFailure {
     CommandFailure::usage(format!("--output {}: {why}", path.display()))
+}
+
+/// Whether this is a file of a session that was measured: without it there is no report of that session any more.
+fn is_session_record(path: &Path) -> bool {
+    let files = [HEADER_FILE, HEATS_FILE];
+    place(path).is_some_and(|real| {
+        files.iter().any(|name| real.ends_with(name))
+            && files.iter().all(|name| real.with_file_name(name).is_file())
+    })
 }
 
 /// Where a file is or will be, however its path is written.

@@ -73,7 +73,28 @@ fn files_of_a_measurement_have_the_format_of_their_ending() {
         .unwrap();
     assert_eq!(fs::read_to_string(&text).unwrap(), "Text");
     assert_eq!(fs::read_to_string(&json).unwrap(), "Json");
+    // One that cannot be written does not hide another one.
+    let files = FilesTestArgs::try_parse_from(words).unwrap().files.open();
+    let failure = |format: Format| Err(CommandFailure::no_result(format!("no {format:?}")));
+    let failed = files.unwrap().write(failure).unwrap_err();
+    assert_eq!(failed.to_string(), "no Text\nno Json");
     let twice = ["x", "-o", &names[0], "-o", &names[0]];
     let twice = FilesTestArgs::try_parse_from(twice).unwrap().files.open();
     assert!(twice.unwrap_err().to_string().contains("twice"));
+}
+
+#[test]
+fn the_record_of_a_session_is_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let [header, heats] = [HEADER_FILE, HEATS_FILE].map(|name| folder.path().join(name));
+    fs::write(&header, "{}").unwrap();
+    let name = header.display().to_string();
+    // Without heats it is any file of that name.
+    assert!(sink(&["-o", &name]).is_ok());
+    fs::write(&heats, "").unwrap();
+    let error = sink(&["-o", &name]).unwrap_err();
+    assert!(error.contains("part of a session's record"), "{error}");
+    let name = heats.display().to_string();
+    assert!(sink(&["-o", &name, "--json"]).is_err());
+    assert_eq!(fs::read_to_string(&header).unwrap(), "{}");
 }

@@ -72,12 +72,14 @@ pub fn current_folder() -> Result<PathBuf, CommandFailure> {
 }
 
 /// A path as the user would type it from here.
-pub fn shown(path: &Path) -> String {
+pub fn from_here(path: &Path) -> &Path {
     let current = env::current_dir().unwrap_or_default();
-    path.strip_prefix(&current)
-        .unwrap_or(path)
-        .display()
-        .to_string()
+    path.strip_prefix(&current).unwrap_or(path)
+}
+
+/// The text of [`from_here`], for messages.
+pub fn shown(path: &Path) -> String {
+    from_here(path).display().to_string()
 }
 
 /// Signals so soon after one that counts repeat it, and do not mean that the user is impatient. `timeout` signals the

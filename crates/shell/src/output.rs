@@ -6,7 +6,7 @@
 
 use std::{
     env,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     io::{self, IsTerminal, Write},
     sync::OnceLock,
 };
@@ -353,7 +353,13 @@ pub fn watched() -> bool {
 
 /// Whether progress is drawn. If not, steps are reported in lines.
 pub fn draws_progress() -> bool {
-    watched() && verbosity() == Verbosity::Usual
+    let term = env::var_os("TERM");
+    watched() && can_draw(term.as_deref()) && verbosity() == Verbosity::Usual
+}
+
+/// Whether a terminal of this name can move its cursor. In one that cannot, or that is not known, indicatif draws nothing.
+fn can_draw(term: Option<&OsStr>) -> bool {
+    term.is_some_and(|name| name != "dumb")
 }
 
 /// Whether progress is reported in lines if it is not drawn.
@@ -445,6 +451,13 @@ mod tests {
             };
             let found = is_coloured(asked, terminal, variable);
             assert_eq!(found, expected, "{asked:?}, terminal: {terminal}, {set:?}");
+        }
+    }
+
+    #[test]
+    fn where_nothing_can_be_drawn_progress_is_in_lines() {
+        for (term, expected) in [(Some("xterm"), true), (Some("dumb"), false), (None, false)] {
+            assert_eq!(can_draw(term.map(OsStr::new)), expected, "{term:?}");
         }
     }
 

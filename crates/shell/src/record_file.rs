@@ -25,11 +25,10 @@ pub struct RecordFile {
 }
 
 /// What such a file says of itself.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct FileHeader {
-    #[serde(default)]
     format: String,
-    #[serde(default)]
     schema: u32,
 }
 

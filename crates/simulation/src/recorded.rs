@@ -263,17 +263,7 @@ impl Recorded {
         let load = |workload: &String| PlannedLoad {
             workload: workload.clone(),
             description: "A simulated load.".to_owned(),
-            point: LoadPoint {
-                id: format!("c{CONNECTIONS}"),
-                connections: CONNECTIONS,
-                rounds: None,
-                queries: None,
-                revalidate: false,
-                protocol: Default::default(),
-                streams: 1,
-                sending: Default::default(),
-                open: None,
-            },
+            point: LoadPoint::new(format!("c{CONNECTIONS}"), CONNECTIONS),
             delay_seconds: None,
             targets: self.stacks.iter().map(|(name, _)| name.clone()).collect(),
             heat: HeatPlan {
@@ -338,12 +328,8 @@ impl Recorded {
 
 fn member(target: TargetId, role: Role) -> MemberRecord {
     MemberRecord {
-        target,
-        role,
         command: vec!["./server".to_owned()],
-        loads_before: 0,
         ready: Some(Duration::from_millis(12)),
-        offered_per_second: None,
         freezing: Some(Freezing::CgroupV2),
         warm_up: Some(WarmUp {
             rule: WarmUpRule {
@@ -374,10 +360,7 @@ fn member(target: TargetId, role: Role) -> MemberRecord {
             peak: Some(16 << 20),
             samples: 4,
         },
-        routes: Vec::new(),
-        compression: None,
-        writes: None,
-        failure: None,
+        ..MemberRecord::new(target, role)
     }
 }
 

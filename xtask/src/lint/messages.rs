@@ -72,7 +72,7 @@ const HABITS_OF_MESSAGES: [Habit; 10] = [
     Habit {
         pattern: r"\b(leaves?|leaving|left)\b(\W+\w+){0,3}\W+out\b",
         instead: "omit, skip or exclude",
-        ceiling: 2,
+        ceiling: 1,
     },
     Habit {
         pattern: r"\b(gives?|gave|given|giving)\b",

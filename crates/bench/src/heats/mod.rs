@@ -74,13 +74,19 @@ pub(crate) fn run(
     profile: &Profile,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Exit, CommandFailure> {
+    // Before any work, so that nobody waits for a report that has no place.
+    let files = (!args.heat.dry_run).then(|| args.data.open()).transpose()?;
     let mut options = profile.clone().options(args, catalogue)?;
     leave_out(&mut options, &args.selection.stack)?;
     let mut steer = RankingSteering::new(&options);
     other_hosts::check(&args.other_hosts, &heats::draft(&options, &steer))?;
     if args.setup && !args.heat.dry_run {
-        let selection = &profile.selection;
-        setup::install(catalogue, selection, &args.postgres, interrupted)?;
+        let mut selection = profile.selection.clone();
+        selection.targets.retain(|target| {
+            let mut measured = options.targets.iter();
+            measured.any(|one| one.target.on_cpus(None) == *target)
+        });
+        setup::install(catalogue, &selection, &args.postgres, interrupted)?;
     }
     let missing = missing(&mut options, interrupted)?;
     let refusal = Refusal::new(&missing, &options, &args.selection.stack);
@@ -103,7 +109,7 @@ pub(crate) fn run(
     let more = room.into_iter().chain(more);
     let plan = plan_text::describe(&draft, more.chain(words::unfit(&unfit)));
     let unavailable = missing.lines();
-    if args.heat.dry_run {
+    let Some(files) = files else {
         let is_json = args.data.plan_is_json()?;
         if !is_json {
             let lines = unavailable.iter().map(|line| format!("{line}\n"));
@@ -127,8 +133,7 @@ pub(crate) fn run(
             None if is_empty => Err(would_measure_nothing("no stack has one of these loads")),
             None => Ok(Exit::Fine),
         };
-    }
-    let files = args.data.open()?;
+    };
     for line in unavailable {
         output::warn(&line);
     }

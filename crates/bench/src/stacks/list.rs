@@ -25,7 +25,11 @@ use deadheat_shell::{
 };
 use serde::Serialize;
 
-use crate::{options::ListArgs, select, setup::looking};
+use crate::{
+    options::ListArgs,
+    select,
+    setup::{check_interrupt, looking},
+};
 
 pub(crate) fn list(args: &ListArgs) -> Result<Exit, CommandFailure> {
     let sink = args.data.open()?;
@@ -49,6 +53,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<Exit, CommandFailure> {
             rows.push(Row::new(stack, &target, inspection, missing));
         }
     }
+    check_interrupt(&host, "interrupted before all toolchains were found")?;
     let text = match sink.format {
         Format::Json => data::json(&ListReport::new(&rows))?,
         _ => document(&rows).text(sink.screen()),

@@ -25,7 +25,7 @@ use crate::args::Arguments;
 /// The commands that have a table in the file.
 const COMMANDS: [&str; 3] = ["run", "load", "compare"];
 /// Options whose values are not shown.
-const SECRET: [&str; 2] = ["user", "header"];
+const SECRET: [&str; 5] = ["user", "header", "body", "form", "proxy"];
 /// The longest value that is shown.
 const LONGEST: usize = 60;
 
@@ -66,7 +66,7 @@ pub(crate) fn with_defaults(
     };
     let drawn =
         |errors: ManifestErrors| CommandFailure::usage(errors.render(output::colour_of_notes()));
-    let file = OptionsFile::read(Path::new(&invocation::shown(&path)), &COMMANDS).map_err(drawn)?;
+    let file = OptionsFile::read(invocation::from_here(&path), &COMMANDS).map_err(drawn)?;
     tracing::info!("defaults of options are from {}", path.display());
     let program = Arguments::command();
     let folder = path.parent().unwrap_or(Path::new(""));
@@ -195,8 +195,9 @@ impl ConfigFile {
 #[cfg(test)]
 mod tests {
     use std::{
+        ffi::OsStr,
         fs::{self, Permissions},
-        os::unix::fs::PermissionsExt as _,
+        os::unix::{ffi::OsStrExt as _, fs::PermissionsExt as _},
     };
 
     use super::*;
@@ -223,6 +224,24 @@ mod tests {
             .collect();
         let place = folder.path().display().to_string();
         Ok(words.join(" ").replace(&place, "FOLDER"))
+    }
+
+    #[test]
+    fn a_file_is_read_whatever_its_folder_is_called_and_its_secrets_are_not_shown() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join(OsStr::from_bytes(b"gr\xf6\xdfe"));
+        fs::create_dir(&folder).unwrap();
+        let path = folder.join(NAME);
+        let text = "[load]\nform = \"pin=1234\"\nproxy = \"me:word@h:1\"\nconnections = 3\n";
+        fs::write(&path, text).unwrap();
+        let mut config = OsString::from("--config=");
+        config.push(&path);
+        let line = ["x", "load", "http://h/"].map(OsString::from);
+        let line = [&line[..], &[config]].concat();
+        let matches = Arguments::command().try_get_matches_from(&line).unwrap();
+        let told = with_defaults(&line, &matches).unwrap().told.unwrap();
+        let expected = format!(": form = {HIDDEN}, proxy = {HIDDEN}, connections = 3");
+        assert!(told.ends_with(&expected), "{told}");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What people run in CI: `action/compare.sh` in a repository with a planted slowdown, with an API of the test's own.
 
+mod calls;
+
 use std::{
     env, fs,
     path::Path,

@@ -116,7 +116,8 @@ fn a_search_that_is_killed_goes_on_and_finds_the_commit_beside_one_that_does_not
         "",
     )
     .wait()
-    .exits(0);
+    // On a busy machine, the last comparison may be undecided.
+    .exits_one_of(&[0, 3]);
     let found = json(&ended);
     let outcome = &found["outcome"];
     assert_eq!(outcome["is"], "found", "{ended}");
@@ -197,6 +198,9 @@ fn a_stack_is_searched_among_the_commits_that_change_it() {
         .collect();
     assert_eq!(subjects, ["2", "3"], "{plan}");
     assert_eq!(plan["plan"]["steps"], 1);
+    root.deadheat(&format!("{search} --dry-run --workload nowhere"))
+        .exits(2)
+        .tells(&["nowhere"]);
     assert!(!root.path().join("results").exists());
     let ended = root.deadheat(&search).exits(0);
     let outcome = &json(&ended)["outcome"];
@@ -222,6 +226,17 @@ fn what_cannot_be_searched_is_refused_with_the_way_out() {
             "--workload has no meaning for a command",
         ),
         ("good HEAD", "python3 server.py && true", "for a shell"),
+        // Before anything is checked out.
+        (
+            "good HEAD --dry-run --insecure",
+            "python3 server.py",
+            "this is for TLS",
+        ),
+        (
+            "good HEAD --budget 5s",
+            "python3 server.py",
+            "--budget 5s: a heat takes about",
+        ),
         (
             "--resume results/none",
             "",
@@ -259,6 +274,9 @@ fn no_secret_of_a_request_is_recorded() {
     let options = format!("good HEAD {SHORT} -H X-Token:s3cret");
     let ended = start(&root, &options, "false").wait();
     assert_ne!(ended.status_code(), Some(0), "{ended}");
+    let told = flat(&ended.stderr);
+    assert!(told.contains("secrets among the arguments"), "{ended}");
+    assert!(!told.contains("--resume"), "{ended}");
     let results = root.path().join("service/results");
     let mut folders = vec![results];
     let mut files = 0;

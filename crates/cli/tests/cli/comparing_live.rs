@@ -493,7 +493,7 @@ fn what_is_no_command_or_no_fit_is_refused_before_anything_starts() {
     assert!(root.sessions().is_empty() && root.told("started").is_empty());
 }
 
-pub(super) const OF_STACKS: &str = "--heat-time 300ms --slice 40ms --guard 10ms --warm-up 100ms --start-timeout 20s --seed 1 --fail-if-slower 99%";
+pub(super) const OF_STACKS: &str = "--heat-time 300ms --slice 40ms --guard 10ms --warm-up 100ms --start-timeout 20s --seed 1 --fail-if-slower 99% --pinning off";
 
 /// A stack that is never too fast for the generator, however busy the machine is.
 pub(super) fn unhurried(id: &str) -> Fake {

@@ -68,6 +68,12 @@ fn folders_of_runs_in_turn_are_judged_and_mixed_ones_are_refused() {
     let ratio = &json["compared"][0]["ratios"][0];
     assert_eq!(ratio["metric"], "throughput");
     assert!(ratio["interval"]["low"].is_number(), "{ratio}");
+    let copy = root.path().join("b/copy.json");
+    fs::copy(root.path().join("b/0.json"), &copy).expect("copying a record");
+    root.deadheat("compare a b")
+        .exits(2)
+        .tells(&["b/0.json", "b/copy.json", "the same run"]);
+    fs::remove_file(copy).expect("removing the copy");
     record(&root, &server, "b/3.json", "--rate 100/s");
     root.deadheat("compare a b")
         .exits(2)

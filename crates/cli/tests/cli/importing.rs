@@ -23,6 +23,22 @@ fn three(rates: [u32; 3]) -> String {
     rates.map(wrk).concat()
 }
 
+/// vegeta's JSON about this many requests in one second, all of them answered.
+fn vegeta(requests: u32) -> String {
+    serde_json::json!({
+        "latencies": {"mean": 500_000, "50th": 450_000, "99th": 900_000, "max": 1_000_000},
+        "bytes_in": {"total": 2 * requests, "mean": 2},
+        "duration": 1_000_000_000,
+        "wait": 0,
+        "requests": requests,
+        "rate": requests,
+        "throughput": requests,
+        "status_codes": {"200": requests},
+        "errors": [],
+    })
+    .to_string()
+}
+
 #[test]
 fn reports_are_shown_with_what_speaks_against_them() {
     let root = Root::with(&[]);
@@ -104,6 +120,42 @@ fn two_files_have_a_verdict_if_there_are_three_runs_of_each() {
     root.deadheat("compare a.txt broken.txt")
         .exits(2)
         .tells(&["every answer was an error"]);
+    root.deadheat("compare a.txt a.txt")
+        .exits(2)
+        .tells(&["a run in common"]);
+}
+
+#[test]
+fn reports_in_json_are_compared_as_those_in_text_are() {
+    let root = Root::with(&[]);
+    for (name, rates) in [("a", [4000, 4010, 3990]), ("b", [6000, 6010, 5990])] {
+        root.write(&format!("{name}.txt"), &three(rates));
+        let import = format!("import {name}.txt --format json -o {name}.json");
+        root.deadheat(&import).exits(0);
+    }
+    root.deadheat("compare a.json b.json")
+        .exits(0)
+        .says(&["B is faster: 1.50 times A's throughput."]);
+}
+
+#[test]
+fn rates_that_say_nothing_of_the_servers_have_no_verdict() {
+    let root = Root::with(&[]);
+    root.write("a.txt", &three([4000, 4010, 3990]));
+    let errors = "  Non-2xx or 3xx responses: 90\nRequests/sec";
+    let b = three([6000, 6010, 5990]).replace("Requests/sec", errors);
+    root.write("b.txt", &b);
+    root.deadheat("compare a.txt b.txt").exits(0).says(&[
+        "No verdict: B has 1.50 times A's throughput, but runs of B had 1 % errors or more.",
+    ]);
+    // vegeta has an open loop.
+    for (name, rate) in [("c", 100), ("d", 200)] {
+        root.write(&format!("{name}.json"), &vegeta(rate));
+    }
+    root.deadheat("compare c.json d.json").exits(0).says(&[
+        "No verdict: B has 2.00 times A's throughput, but at a fixed rate",
+        "The rates asked for differ",
+    ]);
 }
 
 #[test]

@@ -160,6 +160,7 @@ fn what_is_typed_wrongly() {
     let sources = ["--postgres nonsense", "auto, installed, download or a URL"];
     refused(&root, "run --postgres nonsense", &sources);
     refused(&root, "stacks check --postgres nonsense", &sources);
+    refused(&root, "setup --dry-run --postgres nonsense", &sources);
 }
 
 #[test]

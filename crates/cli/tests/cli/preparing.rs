@@ -1,6 +1,7 @@
 //! Stacks that cannot be prepared here: said with what would change that, while the others go on.
 
 use deadheat_model::session::{Phase, TargetState};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::support::{Fake, Root, flat, root::PLAINTEXT};
@@ -135,7 +136,9 @@ fn a_stack_without_any_of_the_loads_is_left_out_and_naming_it_is_an_error() {
             .tells(&refused);
     }
     assert_eq!(root.sessions().len(), 0);
-    root.run("--workload plaintext").exits(0).tells(&[left_out]);
+    let run = root.run("--workload plaintext --setup").exits(0);
+    let run = run.tells(&[left_out, "setup: nothing to do"]);
+    assert!(!run.stderr.contains("deadheat-no-such-compiler"), "{run}");
     let header = root.session().record.header;
     assert_eq!(header.targets.len(), 1, "{:?}", header.targets);
     assert_eq!(header.asked.targets.len(), 1, "{:?}", header.asked);
@@ -208,6 +211,25 @@ fn who_looks_for_toolchains_says_so_at_once_and_names_who_is_slow() {
     root.deadheat("stacks list")
         .exits(0)
         .tells(&["Looking for the toolchains of 1 stack", "waiting for sh"]);
+}
+
+#[test]
+fn an_interrupt_while_toolchains_are_searched_shows_no_list() {
+    let asks = ABSENT.replace("deadheat-no-such-compiler", "sh").replace(
+        r#"["sh", "--version"]"#,
+        r#"["sh", "-c", 'echo "asked $$" >> "$DEADHEAT_TEST_EVENTS"; sleep 600']"#,
+    );
+    let root = Root::with(&[Fake::good("fake-asks").with(&asks)]);
+    for (nth, format) in ["", "--json"].into_iter().enumerate() {
+        let running = root.start(&format!("stacks list {format}"));
+        root.wait_for("asked", nth + 1);
+        running.signal(Signal::INT);
+        running
+            .wait()
+            .exits(130)
+            .has_no_data()
+            .tells(&["interrupted before all toolchains were found"]);
+    }
 }
 
 #[test]

@@ -268,6 +268,13 @@ fn a_search_for_a_commit_is_shown_again_from_its_json() {
         let again = root.deadheat(&format!("report {file}")).exits(0);
         assert_eq!(again.stdout, of_folder.stdout, "{file}");
     }
+    // A report does not replace the record that it is made from.
+    let record = fs::read_to_string(root.path().join("one/bisect.json")).expect("the record");
+    root.deadheat("report one --json -o one/bisect.json")
+        .exits(2)
+        .tells(&["--output one/bisect.json", "would be replaced"]);
+    let after = fs::read_to_string(root.path().join("one/bisect.json")).expect("the record");
+    assert_eq!(after, record);
 }
 
 #[test]
@@ -293,6 +300,10 @@ fn a_file_of_deadheat_is_shown_or_refused_with_what_would_work() {
         (
             format!("{folder} --format hlog"),
             ["The session in", "csv or card"],
+        ),
+        (
+            format!("{folder} -o {folder}/session.json"),
+            ["part of a session's record", "name another one"],
         ),
     ];
     for (args, told) in cases {

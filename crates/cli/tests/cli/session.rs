@@ -5,7 +5,7 @@ use std::{fs, process::Command, time::Duration};
 use deadheat_model::heat::Role;
 use serde_json::Value;
 
-use crate::support::{Fake, Root, Running, root::MANY_ROUNDS, running};
+use crate::support::{Fake, Root, Running, flat, root::MANY_ROUNDS, running};
 
 fn two_stacks() -> Root {
     Root::with(&[Fake::good("fake-one"), Fake::good("fake-two")])
@@ -131,4 +131,43 @@ fn wrong_values_say_what_is_right() {
         ended.exits(2).has_no_data().tells(&[said]);
     }
     assert!(root.sessions().is_empty() && root.told("started").is_empty());
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_refused_before_any_work() {
+    let root = two_stacks();
+    let refused = root
+        .deadheat("run --setup -o run.xyz")
+        .exits(2)
+        .has_no_data()
+        .tells(&["which format?"]);
+    assert!(!refused.stderr.contains("toolchains"), "{refused}");
+}
+
+#[test]
+fn a_job_of_slurm_has_no_node_for_a_postgresql_that_was_named() {
+    let root = Root::with(&[Fake::good("fake-one").claiming(&["plaintext", "users"])]);
+    root.copy_workload("users");
+    root.write_program(
+        "bin/scontrol",
+        "case $2 in\nhostnames) echo n1 n2 n3 ;;\nnode) echo NodeName=$3 NodeAddr=127.0.0.1 ;;\nesac",
+    );
+    let path = std::env::var("PATH").expect("a PATH");
+    let path = format!("{}:{path}", root.path().join("bin").display());
+    for (postgres, loaded_from, has_database) in [
+        ("auto", "loaded from n2;", true),
+        ("installed", "loaded from n2 and n3", false),
+    ] {
+        let args = format!("run --slurm --workload users --dry-run --postgres {postgres}");
+        let mut command = running::command(root.path(), &args);
+        command.envs([
+            ("PATH", path.as_str()),
+            ("SLURM_JOB_NODELIST", "n[1-3]"),
+            ("SLURMD_NODENAME", "n1"),
+        ]);
+        let ended = Running::start_command(root.path(), command, &args).wait();
+        let ended = ended.exits(0).says(&[loaded_from]);
+        let database = flat(&ended.stdout).contains("database on n3");
+        assert_eq!(database, has_database, "{ended}");
+    }
 }

@@ -2,7 +2,9 @@
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
-use crate::support::{Fake, Root, running::command};
+use rustix::process::Signal;
+
+use crate::support::{Ended, Fake, Root, Running, root::PLAINTEXT, running::command};
 
 const NEEDS_TOOL: &str = r#"
 [[toolchain]]
@@ -48,10 +50,14 @@ fn fake_debian(root: &Root) -> String {
     format!("{}:{path}", root.path().join("bin").display())
 }
 
-fn setup(root: &Root, args: &str) -> crate::support::Ended {
+fn start(root: &Root, args: &str) -> Running {
     let mut command = command(root.path(), &format!("setup {args}"));
     command.env("PATH", fake_debian(root));
-    crate::support::Running::start_command(root.path(), command, args).wait()
+    Running::start_command(root.path(), command, args)
+}
+
+fn setup(root: &Root, args: &str) -> Ended {
+    start(root, args).wait()
 }
 
 #[test]
@@ -106,10 +112,93 @@ fn packages_are_not_installed_if_nobody_can_be_asked() {
         "1 Debian package, as root: no-such-compiler",
         "to be done by you, as root",
         "apt-get install -y --no-install-recommends --no-remove -oAPT::Cmd::Pattern-Only=true -- no-such-compiler",
+        "then again: deadheat setup, for the dependencies of fake-needs",
     ]);
     let calls = fs::read_to_string(root.path().join("calls")).unwrap_or_default();
     assert_eq!(calls, "");
     assert!(root.path().join("stacks/fake-fetches/fetched").exists());
+}
+
+#[test]
+fn dependencies_wait_for_packages_that_the_user_has_to_install() {
+    let native = "[build]\napt = [\"fake-dev\"]\nfetch = [[\"sh\", \"-c\", \"exit 1\"]]\n";
+    let root = Root::with(&[
+        Fake::good("fake-fetches").with(FETCHES),
+        Fake::good("fake-native").with(native),
+    ]);
+    let ended = setup(&root, "").exits(0).tells(&[
+        "1 Debian package, as root: fake-dev",
+        "setup: 0 failed",
+        "then again: deadheat setup, for the dependencies of fake-native",
+    ]);
+    assert!(!ended.stderr.contains("FAILED"), "{ended}");
+    assert!(root.path().join("stacks/fake-fetches/fetched").exists());
+    // A setup that fetches nothing has nothing to fetch later.
+    let ended = setup(&root, "--no-fetch").exits(0);
+    assert!(!ended.stderr.contains("then again"), "{ended}");
+}
+
+#[test]
+fn without_named_stacks_those_that_answer_the_named_workloads_are_set_up() {
+    let root = Root::with(&[
+        Fake::good("fake-answers")
+            .claiming(&["plaintext", "packed"])
+            .with(FETCHES),
+        Fake::good("fake-other").with(FETCHES),
+    ]);
+    let packed = PLAINTEXT.replace("id = \"plaintext\"", "id = \"packed\"\npack = \"suite\"");
+    root.write("workloads/packed.toml", &packed);
+    for args in ["--pack suite", "--pack suite --all", "--workload packed"] {
+        let dry = setup(&root, &format!("{args} --dry-run"))
+            .exits(0)
+            .says(&["stacks/fake-answers && touch fetched)"]);
+        assert!(!dry.stdout.contains("fake-other"), "{dry}");
+    }
+    let both = "--stack fake-other --pack suite --dry-run";
+    let named = setup(&root, both).exits(0);
+    assert!(named.stdout.contains("stacks/fake-other && "), "{named}");
+    setup(&root, "--dry-run")
+        .exits(0)
+        .says(&["stacks/fake-answers && ", "stacks/fake-other && "]);
+    let nobody = Root::with(&[Fake::good("fake-other").with(FETCHES)]);
+    nobody.write("workloads/packed.toml", &packed);
+    setup(&nobody, "--pack suite --dry-run")
+        .exits(2)
+        .has_no_data()
+        .tells(&["no stack answers packed", "--stack"]);
+}
+
+#[test]
+fn an_interrupt_ends_a_setup_with_its_own_status() {
+    let asks = r#"
+[[toolchain]]
+program = "sh"
+version = ["sh", "-c", 'echo "asked $$" >> "$DEADHEAT_TEST_EVENTS"; sleep 600']
+hint = "https://example.org/compiler"
+"#;
+    for args in ["", "--dry-run"] {
+        let root = Root::with(&[Fake::good("fake-asks").with(asks)]);
+        let running = start(&root, args);
+        root.wait_for("asked", 1);
+        running.signal(Signal::INT);
+        running
+            .wait()
+            .exits(130)
+            .has_no_data()
+            .tells(&["interrupted before anything was installed"]);
+    }
+    let fetches = r#"
+[build]
+fetch = [["sh", "-c", 'echo "fetching $$" >> "$DEADHEAT_TEST_EVENTS"; sleep 600']]
+"#;
+    let root = Root::with(&[Fake::good("fake-fetches").with(fetches)]);
+    let running = start(&root, "");
+    root.wait_for("fetching", 1);
+    running.signal(Signal::INT);
+    running
+        .wait()
+        .exits(130)
+        .tells(&["interrupted during the setup"]);
 }
 
 #[test]

@@ -194,6 +194,28 @@ fn a_session_is_compared_with_the_one_before_on_its_kind_of_machine() {
 }
 
 #[test]
+fn a_change_under_another_kernel_has_no_verdict_and_is_no_news() {
+    let root = Root::with(&[]);
+    for (id, started, kernel, share) in [
+        ("first", "2026-03-01T10:00:00Z", "6.1", 1.0),
+        ("second", "2026-03-02T10:00:00Z", "6.2", 0.5),
+    ] {
+        let mut record = simulated(id, share, 0.01);
+        record.header.started = started.to_owned();
+        record.header.machine.kernel = kernel.to_owned();
+        write(&root, &record);
+    }
+    root.deadheat("site results -o site").exits(0);
+    let axum = json(&root, "site/data/stacks/rust-axum.json");
+    let step = &axum["series"][0]["points"][1]["step"];
+    assert_eq!(step["verdict"], "not-compared", "{step}");
+    assert_eq!(step["because"], "conditions differ: kernel");
+    assert!(step["ratio"][0].as_f64().unwrap() < 1.0, "{step}");
+    let feed = read(&root, "site/feed.atom");
+    assert!(!feed.contains("rust-axum is"), "{feed}");
+}
+
+#[test]
 fn a_stack_that_fails_at_a_workload_without_a_load_keeps_its_figures() {
     let root = Root::with(&[]);
     let mut record = simulated("only", 1.0, 0.01);

@@ -120,6 +120,7 @@ fn the_job_that_runs_code_of_a_request_cannot_write_and_the_one_that_comments_ru
         runs,
         [
             "rm -rf -- \"$FOLDER\"",
+            "printf \"name=%s\\n\" \"$(\"$GITHUB_ACTION_PATH/../action/compare.sh\" artifact)\" >>\"$GITHUB_OUTPUT\"",
             "\"$GITHUB_ACTION_PATH/../action/compare.sh\" comment"
         ]
     );

@@ -48,18 +48,12 @@ pub fn comparison(ratio: f64) -> ComparisonAnalysis {
         let noise = 1.0 + 0.002 * f64::from(heat % 3);
         (5_000.0, 5_000.0 * ratio * noise)
     });
-    let cell = |workload: &str| PairedCell {
-        decide: Decide::Throughput,
-        rates: Vec::new(),
-        deciding: 1,
-        tested: 1,
-        overloaded: Vec::new(),
-        subject: subject(workload),
-        series: vec![PairedSeries::of_pairs(
-            Metric::Throughput,
-            &pairs.clone().collect::<Vec<_>>(),
-        )],
-        notes: vec![note("hostile", HOSTILE[0])],
+    let pairs: Vec<(f64, f64)> = pairs.collect();
+    let cell = |workload: &str| {
+        let series = PairedSeries::of_pairs(Metric::Throughput, &pairs);
+        let mut cell = PairedCell::new(subject(workload), series);
+        cell.unjudged.notes.push(note("hostile", HOSTILE[0]));
+        cell
     };
     let bounds = Bounds::default();
     let side = |name: &str| SideFacts {
@@ -206,16 +200,8 @@ fn one(
 ) -> ComparisonAnalysis {
     let design = Design::declare(&[5, 10], 0.05).unwrap();
     let look = design.looks[1];
-    let cells = [PairedCell {
-        subject: subject("GET /"),
-        series: vec![PairedSeries::of_pairs(metric, pairs)],
-        decide: Decide::Throughput,
-        rates: Vec::new(),
-        deciding: 1,
-        tested: 1,
-        overloaded: Vec::new(),
-        notes: Vec::new(),
-    }];
+    let series = PairedSeries::of_pairs(metric, pairs);
+    let cells = [PairedCell::new(subject("GET /"), series)];
     let whole = comparison(1.0);
     let heats = pairs.len() as u32;
     let side = |name: &str| SideFacts {

@@ -20,9 +20,17 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_model::bisect::{Asks, BisectAnswer, BisectRecord, Question, SpeedRatio};
+use deadheat_model::{
+    bisect::{Asks, BisectAnswer, BisectRecord, Question, SpeedRatio},
+    redact::HIDDEN,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+/// Whether the search can be resumed: its arguments are recorded as they were typed, and none of them was a secret.
+pub fn can_resume(record: &BisectRecord) -> bool {
+    !record.arguments.iter().any(|one| one.contains(HIDDEN))
+}
 
 /// The next question; `None`: no question is left.
 pub fn next(record: &BisectRecord) -> Option<Asks> {
@@ -348,6 +356,15 @@ mod tests {
             }
             other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn only_arguments_that_were_recorded_whole_can_be_used_again() {
+        let mut record = record(3);
+        record.arguments = ["bisect", "a", "b"].map(str::to_owned).into();
+        assert!(can_resume(&record));
+        record.arguments.push("-HX-Token:…".to_owned());
+        assert!(!can_resume(&record));
     }
 
     #[test]

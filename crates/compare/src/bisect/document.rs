@@ -16,7 +16,7 @@ use deadheat_model::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::analysis::{Culprit, Outcome, outcome, whole};
+use super::analysis::{Culprit, Outcome, can_resume, outcome, whole};
 
 /// What `deadheat bisect` found. Commits are numbered from 0, without the fast end.
 #[derive(Serialize, JsonSchema)]
@@ -177,7 +177,12 @@ fn sentences(record: &BisectRecord, outcome: &Outcome, folder: &str) -> (String,
                 Some(range) => format!("the slowdown is in {}", range_of(record, *range)),
                 None => "nothing is known yet".to_owned(),
             };
-            let next = format!("Go on with: deadheat bisect --resume {folder}");
+            let next = if can_resume(record) {
+                format!("Go on with: deadheat bisect --resume {folder}")
+            } else {
+                "It cannot be resumed, because secrets among its arguments are not recorded. Begin a new search."
+                    .to_owned()
+            };
             (format!("Not finished: {known}."), vec![next])
         }
         Outcome::Undecided {
@@ -298,7 +303,12 @@ fn searches(ends: &[(&Commit, &Commit)]) -> String {
 fn more_time(record: &BisectRecord, folder: &str) -> String {
     let took = record.questions.iter().map(|one| one.took_seconds);
     let budget = time_option(2.0 * took.fold(150.0, f64::max));
-    format!("Repeat it with more time: deadheat bisect --resume {folder} --budget {budget}")
+    let search = if can_resume(record) {
+        format!("deadheat bisect --resume {folder}")
+    } else {
+        "begin a new search with".to_owned()
+    };
+    format!("Repeat it with more time: {search} --budget {budget}")
 }
 
 /// "abc1234 “message”".

@@ -118,11 +118,7 @@ impl<'a> Measurer<'a> {
             Asks::Commit { index } => self.commit(record, index),
             Asks::Found { first, last } => self.found(record, first, last),
         };
-        match asked {
-            // It may have been a build that was interrupted, or a start.
-            Err(_) if self.interrupted.load(Ordering::SeqCst) => Ok(None),
-            other => other,
-        }
+        unless_interrupted(asked, self.interrupted.load(Ordering::SeqCst))
     }
 
     fn ends(&mut self, record: &BisectRecord) -> Result<Option<Question>, CommandFailure> {
@@ -389,6 +385,23 @@ fn so_far(record: &SessionRecord, folder: &Path, names: &[&str]) -> Option<Strin
     ))
 }
 
+/// The answer to a question; `None` if it was interrupted. A build, a start or a question to git that was interrupted
+/// says nothing about the commit.
+fn unless_interrupted(
+    asked: Result<Option<Question>, CommandFailure>,
+    interrupted: bool,
+) -> Result<Option<Question>, CommandFailure> {
+    let is_measured = match &asked {
+        Ok(Some(question)) => !matches!(question.answer, BisectAnswer::Skipped { .. }),
+        Ok(None) | Err(_) => false,
+    };
+    if interrupted && !is_measured {
+        Ok(None)
+    } else {
+        asked
+    }
+}
+
 fn unmeasurable(name: &str, reason: &str) -> CommandFailure {
     CommandFailure::no_result(format!("the {name} end cannot be measured: {reason}"))
 }
@@ -458,4 +471,33 @@ fn took(record: &SessionRecord) -> f64 {
 
 fn name(folder: &Path) -> Option<String> {
     Some(folder.file_name()?.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupted_question_is_asked_again_and_skips_no_commit() {
+        let asks = Asks::Commit { index: 3 };
+        let skip = || {
+            let reason = "git was interrupted".to_owned();
+            skipped(asks, CommitError::Commit(reason)).map(Some)
+        };
+        let measured = || -> Result<Option<Question>, CommandFailure> {
+            let question = skip()?.map(|question| Question {
+                answer: BisectAnswer::Slower,
+                ..question
+            });
+            Ok(question)
+        };
+        let failed = || Err(CommandFailure::no_result("a build"));
+        for asked in [skip(), failed()] {
+            assert_eq!(unless_interrupted(asked, true).unwrap(), None);
+        }
+        let question = unless_interrupted(measured(), true).unwrap();
+        assert_eq!(question.unwrap().answer, BisectAnswer::Slower);
+        assert!(unless_interrupted(skip(), false).unwrap().is_some());
+        assert!(unless_interrupted(failed(), false).is_err());
+    }
 }

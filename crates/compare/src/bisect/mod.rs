@@ -33,37 +33,41 @@ use deadheat_shell::{
 use serde::Deserialize;
 
 use self::{
-    analysis::{Outcome, next, outcome},
+    analysis::{Outcome, can_resume, next, outcome},
     document::{answer, document, json},
     measure::Measurer,
-    start::RunningSearch,
+    start::Search,
 };
 use crate::options::{CompareArgs, MEASURING, MeasureArgs, ServerArgs, StacksArgs, in_long_help};
 
 /// Searches for the commit, or resumes a search.
 pub fn bisect(args: BisectArgs) -> Result<Exit, CommandFailure> {
     let (format, files) = (args.data.format(), args.data.open()?);
-    let search = match args.resume.clone() {
+    let (search, folder, shown) = match args.resume.clone() {
         Some(folder) => start::reopen(&folder, args)?,
         None => {
             let planned = start::plan(args)?;
             if planned.args.measure.heat.dry_run {
                 let for_programs = || start::for_programs(&planned);
-                return planned
-                    .args
-                    .data
-                    .print_plan(&start::plan_document(&planned), for_programs);
+                let data = &planned.args.verdict.data;
+                return data.print_plan(&start::plan_document(&planned), for_programs);
             }
             output::note(&data::as_note(&start::plan_document(&planned)));
-            planned.begin()?
+            let folder = planned.begin()?;
+            let shown = heats::typed(folder.path());
+            (planned, folder, shown)
         }
     };
     let interrupted = invocation::on_signals().map_err(CommandFailure::no_result)?;
-    let folder = search.shown.clone();
-    let again = format!("Go on with: deadheat bisect --resume {folder}");
-    let (record, stopped) = measure(search, &interrupted).map_err(|failure| failure.and(&again))?;
+    let again = format!("Go on with: deadheat bisect --resume {shown}");
+    let again = can_resume(&search.record).then_some(again);
+    let with_advice = |failure: CommandFailure| match &again {
+        Some(again) => failure.and(again),
+        None => failure,
+    };
+    let (record, stopped) = measure(search, folder, &interrupted).map_err(with_advice)?;
     let rendered =
-        |format, screen| self::rendered(&record, &folder, stopped.as_deref(), format, screen);
+        |format, screen| self::rendered(&record, &shown, stopped.as_deref(), format, screen);
     data::print(format, &rendered(format, output::screen())?)?;
     files.write(|format| Ok(rendered(format, data::page())?.into_bytes()))?;
     Ok(exit(&outcome(&record)))
@@ -121,17 +125,15 @@ fn write_again(
 /// Measures questions until the search is over, one stays undecided, or the user interrupts. Only an interrupted search
 /// has the sentence: what was measured for its last question.
 fn measure(
-    search: RunningSearch,
+    search: Search,
+    folder: Folder,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<(BisectRecord, Option<String>), CommandFailure> {
-    let RunningSearch {
+    let Search {
         subject,
         args,
-        folder,
         mut record,
-        ..
     } = search;
-    let args = CompareArgs::measuring(args.explicit, args.measure, args.server, args.stacks);
     let mut measurer = Measurer::new(&subject, args, &folder, interrupted);
     while let Some(asks) = next(&record) {
         output::note(&start::question(&record, asks));
@@ -258,6 +260,16 @@ pub struct BisectArgs {
     pub(crate) server: ServerArgs,
     #[command(flatten)]
     pub(crate) stacks: StacksArgs,
+}
+
+impl BisectArgs {
+    /// The options of the comparisons that a search makes.
+    fn into_comparison(self) -> CompareArgs {
+        let mut args =
+            CompareArgs::measuring(self.explicit, self.measure, self.server, self.stacks);
+        args.verdict.data = self.data;
+        args
+    }
 }
 
 /// The record's file.

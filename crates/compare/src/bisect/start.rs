@@ -9,53 +9,46 @@ use deadheat_model::{
     bisect::{Asks, BisectRecord, Commit, SCHEMA},
     figure::{about, counted},
 };
-use deadheat_runner::{
-    revision::{Revision, commit_of, commits_between},
-    secret::HIDDEN,
-};
+use deadheat_runner::revision::{Revision, commit_of, commits_between};
 use deadheat_shell::{data::PlanAlone, exit::CommandFailure, invocation, options::GlobalArgs};
 use serde::Serialize;
 
 use super::{
     BisectArgs, Folder,
-    analysis::{Bisection, steps},
+    analysis::{Bisection, can_resume, steps},
     subject::Subject,
 };
-use crate::live::{looks::BUDGET, words::without_secrets};
+use crate::{
+    live::{looks::BUDGET, words::without_secrets},
+    options::CompareArgs,
+};
 
 /// The share of searches that may name a wrong commit.
 const ALPHA: f64 = 0.05;
 /// Options that change nothing of what is asked.
 const HARMLESS: [&str; 5] = ["--resume", "--budget", "--format", "--json", "--output"];
 
-/// A search that could begin.
-pub(super) struct SearchPlan {
+/// A search: what it measures, its options, and its record.
+pub(super) struct Search {
     pub(super) subject: Subject,
-    pub(super) args: BisectArgs,
+    pub(super) args: CompareArgs,
     pub(super) record: BisectRecord,
 }
 
-/// A search that is under way, with its folder.
-pub(super) struct RunningSearch {
-    pub(super) subject: Subject,
-    pub(super) args: BisectArgs,
-    pub(super) folder: Folder,
-    /// The folder as the user would type it.
-    pub(super) shown: String,
-    pub(super) record: BisectRecord,
-}
-
-/// Finds the commits that `args` name.
-pub(super) fn plan(mut args: BisectArgs) -> Result<SearchPlan, CommandFailure> {
+/// Finds the commits that `args` name, and refuses what no comparison of them could be made with.
+pub(super) fn plan(mut args: BisectArgs) -> Result<Search, CommandFailure> {
     args.measure.other_hosts.read_file(&mut args.explicit)?;
     let folder = invocation::current_folder()?;
     let subject = Subject::new(&args, &folder)?;
+    let (good, bad) = (args.good.take(), args.bad.take());
+    let args = args.into_comparison();
+    subject.check(&args, ALPHA)?;
     let root = subject.root();
     let find = |revision: &Option<String>| {
         let typed = revision.as_deref().unwrap_or_default();
         Revision::find(root, typed).map_err(CommandFailure::usage)
     };
-    let (good, bad) = (find(&args.good)?, find(&args.bad)?);
+    let (good, bad) = (find(&good)?, find(&bad)?);
     let commits = commits_between(root, &good, &bad, subject.below().as_deref());
     let record = BisectRecord {
         schema: SCHEMA,
@@ -69,33 +62,28 @@ pub(super) fn plan(mut args: BisectArgs) -> Result<SearchPlan, CommandFailure> {
         questions: Vec::new(),
         folder,
     };
-    Ok(SearchPlan {
+    Ok(Search {
         subject,
         args,
         record,
     })
 }
 
-impl SearchPlan {
+impl Search {
     /// Makes its folder.
-    pub(super) fn begin(self) -> Result<RunningSearch, CommandFailure> {
+    pub(super) fn begin(&self) -> Result<Folder, CommandFailure> {
         let folder = Folder::create(&self.args.measure.heat.results, &self.record.started)?;
         folder.save(&self.record)?;
-        Ok(RunningSearch {
-            subject: self.subject,
-            args: self.args,
-            shown: heats::typed(folder.path()),
-            folder,
-            record: self.record,
-        })
+        Ok(folder)
     }
 }
 
-/// Continues the search in `folder`, with the options that it began with.
+/// Continues the search in `folder`, with the options that it began with. Also returns its folder, and that as the user
+/// would type it.
 pub(super) fn reopen(
     folder: &Path,
     typed_now: BisectArgs,
-) -> Result<RunningSearch, CommandFailure> {
+) -> Result<(Search, Folder, String), CommandFailure> {
     refuse_others(&typed_now.explicit, &HARMLESS)?;
     let (folder, record) = Folder::open(folder)?;
     let shown = heats::typed(folder.path());
@@ -113,13 +101,12 @@ pub(super) fn reopen(
         ))
     })?;
     args.measure.other_hosts.read_file(&mut args.explicit)?;
-    Ok(RunningSearch {
+    let search = Search {
         subject: Subject::new(&args, &record.folder)?,
-        args,
-        folder,
-        shown,
+        args: args.into_comparison(),
         record,
-    })
+    };
+    Ok((search, folder, shown))
 }
 
 /// The command line of a search as it was recorded.
@@ -138,10 +125,10 @@ enum RecordedCommand {
 
 /// What was typed when it began.
 fn arguments(record: &BisectRecord) -> Result<BisectArgs, CommandFailure> {
-    if record.arguments.iter().any(|one| one.contains(HIDDEN)) {
+    if !can_resume(record) {
         return Err(CommandFailure::usage(
-            "going on with this search: a URL in its command, or a header or password, is recorded without its secret \
-             parts; begin a new search, or put it into the environment or a file",
+            "going on with this search: secrets among its arguments (of a URL, a header, a password, a body or a form) \
+             are not recorded; begin a new search, and put them into the environment or a file to be able to resume it",
         ));
     }
     let program = ["deadheat".to_owned()];
@@ -160,8 +147,8 @@ fn arguments(record: &BisectRecord) -> Result<BisectArgs, CommandFailure> {
 const ENDS: u32 = 2;
 
 /// The plan.
-pub(super) fn plan_document(planned: &SearchPlan) -> Document {
-    let SearchPlan {
+pub(super) fn plan_document(planned: &Search) -> Document {
+    let Search {
         subject,
         args,
         record,
@@ -212,13 +199,17 @@ pub(super) fn plan_document(planned: &SearchPlan) -> Document {
             "the commit found against the one before it: by how much?".to_owned(),
         ),
     ]);
+    if !can_resume(record) {
+        let why = "not possible: secrets among the arguments are not recorded; put them into the environment or a file";
+        entries.push(("resume", why.to_owned()));
+    }
     let headline = format!("Plan: {commits}, about {comparisons} comparisons, {most}");
     plan_text::plan(headline, entries)
 }
 
 /// The plan for programs.
-pub(super) fn for_programs(planned: &SearchPlan) -> PlanAlone<PlannedSearch<'_>> {
-    let SearchPlan { args, record, .. } = planned;
+pub(super) fn for_programs(planned: &Search) -> PlanAlone<PlannedSearch<'_>> {
+    let Search { args, record, .. } = planned;
     let heat = &args.measure.heat;
     let steps = steps(record.commits.len());
     let budget = heat.budget.unwrap_or(BUDGET);

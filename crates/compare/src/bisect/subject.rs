@@ -6,7 +6,7 @@ use deadheat_bench::{meant::is_address, select};
 use deadheat_model::{
     TargetId,
     bisect::Commit,
-    comparison::{ComparedCommand, Contender, ContenderKind},
+    comparison::{ComparedCommand, Comparison, Contender, ContenderKind},
 };
 use deadheat_runner::{
     manifest::{Catalogue, Reach},
@@ -16,11 +16,12 @@ use deadheat_runner::{
     secret::without_password,
     session::{SelectedTarget, SessionOptions},
 };
-use deadheat_shell::{exit::CommandFailure, options::refuse, output};
+use deadheat_shell::{exit::CommandFailure, invocation, options::refuse, output};
 
 use super::{BisectArgs, Folder};
 use crate::{
     live::{
+        heats::PlannedComparison,
         loads, session,
         stacks::{SideError, StackSide, WORKLOAD},
         words::{check_program, shown, without_secrets, words},
@@ -143,6 +144,38 @@ impl Subject {
             build: args.build.clone(),
             folder: folder.to_owned(),
         })
+    }
+
+    /// Refuses options that no comparison of a search could be made with, before anything is built.
+    pub(super) fn check(&self, args: &CompareArgs, alpha: f64) -> Result<(), CommandFailure> {
+        let seed = args.measure.heat.seed();
+        let options = self.options(&[], args, &invocation::supervision(), seed)?;
+        let Subject::Command { words, folder, .. } = self else {
+            return Ok(());
+        };
+        let load = loads::of_command(args)?;
+        let side = |place: &str| Contender {
+            target: TargetId::new(place, None),
+            name: self.name(),
+            kind: ContenderKind::Command {
+                command: ComparedCommand {
+                    words: words.clone(),
+                    folder: folder.clone(),
+                },
+                load: Box::new(load.clone()),
+            },
+        };
+        // A step has the longest heats.
+        let step = Comparison {
+            a: side("A"),
+            b: side("B"),
+            slow_end: Some(side("C")),
+            alike: None,
+            is_change: false,
+            decide: Default::default(),
+            check: Default::default(),
+        };
+        PlannedComparison::new(step, options, args, alpha).map(drop)
     }
 
     /// A folder in the repository.

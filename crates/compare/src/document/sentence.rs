@@ -222,7 +222,7 @@ fn of_one(cell: &Compared, names: &Names, is_change: bool) -> String {
             different(cell, ratio, load, names, is_change)
         }
         RatioVerdict::DeadHeat => equal(ratio, load, names),
-        RatioVerdict::NotEnoughData => undecided(ratio, load, names),
+        RatioVerdict::NotEnoughData => undecided(cell, ratio, load, names),
     }
 }
 
@@ -344,15 +344,19 @@ fn equal(ratio: &Ratio, load: &str, names: &Names) -> String {
     }
 }
 
-fn undecided(ratio: &Ratio, load: &str, names: &Names) -> String {
+fn undecided(cell: &Compared, ratio: &Ratio, load: &str, names: &Names) -> String {
     let Names { a, b } = names;
     let advantage = Advantage::new(ratio);
     let [ahead, behind] = names.in_order(&advantage);
     let factor = advantage.factor();
     let Some((low, high)) = advantage.range_of_b() else {
-        return format!(
-            "Undecided at {load}: {ahead} is {factor} as fast as {behind}, from too few heats for an interval."
-        );
+        let has = |id: &str| cell.notes.iter().any(|note| note.id == id);
+        let why = match () {
+            () if has("not-in-turn") => "because the runs were not made in turn",
+            () if has("few-runs") => "because there are too few runs for an interval",
+            () => "because there are too few heats for an interval",
+        };
+        return format!("Undecided at {load}, {why}: {ahead} is {factor} as fast as {behind}.");
     };
     if let Some(span) = advantage.span() {
         return format!(

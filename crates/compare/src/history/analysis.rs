@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use deadheat_model::{
     LoadPoint, TargetId,
     change::{Aspect, Change, between},
-    figure::bytes,
     heats::{EndReason, PlannedLoad, SessionHeader, SessionRecord},
     session::{TargetRecord, TargetState},
 };
@@ -187,26 +186,7 @@ impl History {
 fn changes(known: &SessionHeader, header: &SessionHeader) -> Vec<Change> {
     let all = between(known, header).into_iter();
     all.filter(|change| change.aspect != Aspect::Selection)
-        .filter_map(readable)
         .collect()
-}
-
-/// A change of memory in GiB, or `None` if it does not show there: a kernel may reserve a little more or less. Other
-/// changes as they are.
-pub(crate) fn readable(change: Change) -> Option<Change> {
-    let in_words = |value: &Option<String>| {
-        let number = value.as_deref()?.strip_suffix(" bytes")?;
-        Some(bytes(number.parse().ok()?))
-    };
-    let is_memory = change.aspect == Aspect::Machine && change.what == "memory";
-    match (in_words(&change.before), in_words(&change.after)) {
-        (Some(before), Some(after)) if is_memory => (before != after).then_some(Change {
-            before: Some(before),
-            after: Some(after),
-            ..change
-        }),
-        _ => Some(change),
-    }
 }
 
 /// Whether a change can be a reason for a change of `target`'s figures: that of another stack cannot.
@@ -240,30 +220,4 @@ fn ready(targets: &[TargetRecord]) -> impl Iterator<Item = &TargetRecord> {
 
 fn is_ready(record: &TargetRecord) -> bool {
     matches!(record.state, TargetState::Ready { .. })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn memory_is_a_change_where_it_shows_in_gib() {
-        const GIB: u64 = 1 << 30;
-        let change = |before: u64, after: u64| Change {
-            aspect: Aspect::Machine,
-            target: None,
-            what: "memory".to_owned(),
-            before: Some(format!("{before} bytes")),
-            after: Some(format!("{after} bytes")),
-        };
-        assert_eq!(readable(change(16 * GIB, 16 * GIB - 4096)), None);
-        let shown = readable(change(8 * GIB, 16 * GIB)).unwrap();
-        assert_eq!(shown.before.as_deref(), Some("8.00 GiB"));
-        assert_eq!(shown.after.as_deref(), Some("16.0 GiB"));
-        let other = Change {
-            what: "kernel".to_owned(),
-            ..change(1, 2)
-        };
-        assert_eq!(readable(other.clone()), Some(other));
-    }
 }

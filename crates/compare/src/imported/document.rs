@@ -307,6 +307,9 @@ pub fn comparison(
 fn comparison_headline(comparison: &RunsComparison) -> String {
     let throughput = &comparison.throughput;
     let times = format!("{} times A's throughput", figure(throughput.ratio));
+    if let Some(reason) = &comparison.no_verdict {
+        return format!("No verdict: B has {times}, but {reason}.");
+    }
     match throughput.verdict {
         RatioVerdict::Better => format!("B is faster: {times}."),
         RatioVerdict::Worse => format!("B is slower: {times}."),

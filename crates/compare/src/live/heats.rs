@@ -21,7 +21,7 @@ use deadheat_model::{
     workload::OfferedRate,
 };
 use deadheat_runner::session::{
-    SessionOptions,
+    SessionError, SessionOptions,
     heats::{self, HeatOptions, Steering, read_session},
 };
 use deadheat_shell::{
@@ -174,13 +174,21 @@ impl PlannedComparison {
             interrupted,
         );
         progress.finish();
-        let folder = outcome.map_err(CommandFailure::no_result)?.folder;
+        let folder = outcome.map_err(not_measured)?.folder;
         let record = read_session(&folder).map_err(CommandFailure::no_result)?;
         Ok((folder, record))
     }
 
     fn described(&self) -> Document {
         described(&self.options, &self.plan, &self.looks, self.turn)
+    }
+}
+
+/// The failure of a session without a record.
+fn not_measured(error: SessionError) -> CommandFailure {
+    match error {
+        SessionError::Interrupted => CommandFailure::interrupted(error),
+        error => CommandFailure::no_result(error),
     }
 }
 
@@ -391,8 +399,11 @@ fn equal_work(plan: &Plan) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use clap::Parser;
     use deadheat_model::TargetId;
+    use deadheat_shell::exit::Exit;
 
     use super::*;
     use crate::live::loads::of_url;
@@ -415,6 +426,14 @@ mod tests {
             name: "a".to_owned(),
             kind,
         }
+    }
+
+    #[test]
+    fn an_interrupted_preparation_is_no_failure_of_the_comparison() {
+        let exit = |error| not_measured(error).exit();
+        assert_eq!(exit(SessionError::Interrupted), Exit::Interrupted);
+        let full = io::ErrorKind::StorageFull.into();
+        assert_eq!(exit(SessionError::Certificate(full)), Exit::NoResult);
     }
 
     #[test]

@@ -21,10 +21,7 @@ use deadheat_runner::{
     agent::LOCAL,
     session::{PinningMode, SessionOptions},
 };
-use deadheat_shell::{
-    exit::{CommandFailure, Exit},
-    invocation, output,
-};
+use deadheat_shell::{exit::CommandFailure, invocation, output};
 use deadheat_stats::{
     comparison::ComparisonAnalysis,
     heats::{Quantity, recorded::figures},
@@ -36,27 +33,17 @@ use crate::{
     resolve::Live,
 };
 
-/// The outcome of a measurement.
-pub(super) enum MeasureOutcome {
-    /// B compared with A.
-    Comparison(Box<ComparisonAnalysis>),
-    /// No comparison: only a plan was requested, or the failure has been reported.
-    Nothing(Exit),
-}
-
-/// Measures both sides until every cell has a verdict at a look, or looks or budget end. Nothing after `--dry-run`,
+/// Measures both sides until every cell has a verdict at a look, or looks or budget end. `None` after `--dry-run`,
 /// which has printed the plan.
-pub(super) fn measure(live: &Live, args: &CompareArgs) -> Result<MeasureOutcome, CommandFailure> {
-    let comparison = match live {
+pub(super) fn measure(
+    live: &Live,
+    args: &CompareArgs,
+) -> Result<Option<ComparisonAnalysis>, CommandFailure> {
+    match live {
         Live::Urls { .. } => urls(args),
         Live::Commands { a, b } => commands([a, b], args),
         Live::Stacks { a, b } => stacks::measure(a, b, args),
-    };
-    Ok(
-        comparison?.map_or(MeasureOutcome::Nothing(Exit::Fine), |comparison| {
-            MeasureOutcome::Comparison(Box::new(comparison))
-        }),
-    )
+    }
 }
 
 /// `base` with the options that every session has. `starts`: whether its servers are started.

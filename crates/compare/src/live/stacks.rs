@@ -42,9 +42,7 @@ pub(super) fn measure(
     let supervision = invocation::supervision();
     let sides = StackSides::find(&catalogue, [a, b], &supervision)?;
     if interrupted.load(Ordering::SeqCst) {
-        return Err(CommandFailure::interrupted(
-            "interrupted before anything was measured, so nothing is recorded",
-        ));
+        return Err(early_end());
     }
     let selection = select::select(&catalogue, &[], &workloads, Reach::Defaults)?;
     let mut options = SessionOptions {
@@ -83,10 +81,18 @@ pub(super) fn measure(
     refusal.map_or(Ok(measured), Err)
 }
 
+fn early_end() -> CommandFailure {
+    CommandFailure::interrupted("interrupted before anything was measured, so nothing is recorded")
+}
+
 /// Looks for the toolchains of both. Returns why the comparison ends before anything is built: a side cannot be
 /// measured.
 fn refusal(options: &mut SessionOptions, interrupted: &AtomicBool) -> Option<CommandFailure> {
     let missing = looking(2, |tell| session::survey(options, interrupted, tell));
+    // A toolchain whose version was not read because of that is not missing.
+    if interrupted.load(Ordering::SeqCst) {
+        return Some(early_end());
+    }
     let missing = MissingStacks::new(missing);
     (!missing.is_empty()).then(|| {
         let lines = missing.lines().join("\n");

@@ -10,8 +10,10 @@ use deadheat_runner::{
 };
 use deadheat_shell::exit::CommandFailure;
 
-/// Shell operators that appear as separate words.
-const OF_A_SHELL: [&str; 8] = ["&&", "||", "|", ";", "&", ">", "<", ">>"];
+/// Shell operators that appear as separate words. Redirections may be a part of a word.
+const OF_A_SHELL: [&str; 5] = ["&&", "||", "|", ";", "&"];
+/// Shells, which understand what is in quotes behind them.
+const SHELLS: [&str; 5] = ["sh", "bash", "dash", "ksh", "zsh"];
 
 /// The words of `command`, quoted as for a shell. There is no shell behind it: one would be a process more in every
 /// figure.
@@ -33,12 +35,10 @@ pub(crate) fn words(command: &str) -> Result<Vec<String>, CommandFailure> {
         "cmd:sh -c {}",
         shlex::try_quote(command).unwrap_or_default()
     );
-    if let Some(word) = words
-        .iter()
-        .find(|word| OF_A_SHELL.contains(&word.as_str()))
-    {
+    let is_shell = |word: &String| SHELLS.contains(&word.rsplit('/').next().unwrap_or_default());
+    if let Some(syntax) = for_a_shell(typed, words.iter().any(is_shell)) {
         return Err(CommandFailure::usage(format!(
-            "{shown}: `{word}` is for a shell, and there is none; if one is needed, write it like {with_shell}"
+            "{shown}: {syntax} is for a shell, and there is none; if one is needed, write it like {with_shell}"
         )));
     }
     if program.contains('=') && !program.contains('/') {
@@ -47,6 +47,47 @@ pub(crate) fn words(command: &str) -> Result<Vec<String>, CommandFailure> {
         )));
     }
     Ok(words)
+}
+
+/// What only a shell understands in a command, if there is anything. Quoted text is not for a shell, except for
+/// substitutions in double quotes; if the command `has_shell`, that one makes them.
+fn for_a_shell(command: &str, has_shell: bool) -> Option<String> {
+    let mut quote = None;
+    let mut begins_word = true;
+    let mut chars = command.char_indices();
+    while let Some((at, one)) = chars.next() {
+        let rest = &command[at..];
+        match (quote, one) {
+            (Some(open), _) if open == one => quote = None,
+            (Some('\''), _) => {}
+            (_, '\\') => {
+                chars.next();
+            }
+            (Some(_), _) if has_shell => {}
+            (_, '`') => return Some("a backtick".to_owned()),
+            (_, '$') if rest.starts_with("$(") => return Some("`$(`".to_owned()),
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(one),
+            (None, _) if begins_word => {
+                if let Some(operator) = operator(rest) {
+                    return Some(format!("`{operator}`"));
+                }
+            }
+            (None, _) => {}
+        }
+        begins_word = quote.is_none() && one.is_whitespace();
+    }
+    None
+}
+
+/// The operator that the first word of `rest` is, or begins with: "&&", "2>".
+fn operator(rest: &str) -> Option<&str> {
+    let word = rest.split_whitespace().next()?;
+    let digits = word.bytes().take_while(u8::is_ascii_digit).count();
+    if word[digits..].starts_with(['<', '>']) {
+        return Some(&word[..=digits]);
+    }
+    OF_A_SHELL.contains(&word).then_some(word)
 }
 
 /// Refuses a command whose program does not exist or cannot be run, before anything is started. `folder` is the one
@@ -245,12 +286,30 @@ mod tests {
         for (command, expected) in [
             ("a && b", "cmd:sh -c 'a && b'"),
             ("a | b", "`|` is for a shell"),
+            ("a 2>/dev/null", "`2>` is for a shell"),
+            ("a >log", "cmd:sh -c 'a >log'"),
+            ("a 2>&1", "`2>` is for a shell"),
+            ("a < b", "`<` is for a shell"),
+            ("a --port $(./port)", "`$(` is for a shell"),
+            ("a \"$(./b)\"", "`$(` is for a shell"),
+            ("a `./b`", "a backtick is for a shell"),
             ("A=1 ./b", "cmd:env A=1 ./b"),
             ("a 'b", "not closed"),
             ("  ", "names no command"),
         ] {
             let error = words(command).unwrap_err().to_string();
             assert!(error.contains(expected), "{command}: {error}");
+        }
+        for command in [
+            "a b=>c",
+            "a http://h/>x",
+            "a '>5' '&&' '2>&1'",
+            r"a \>5 \$\(b \`",
+            "sh -c 'exec ./a --port $(./port) 2>/dev/null | b'",
+            "env A=1 /bin/sh -c \"exec ./a --port $(./port)\"",
+            "a $PORT $ 2",
+        ] {
+            assert!(words(command).is_ok(), "{command}");
         }
     }
 

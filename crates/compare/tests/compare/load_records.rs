@@ -1,10 +1,15 @@
 //! Records of loads against each other: what they carry, and what they do not.
 
-use deadheat_compare::analysis::{biasing_differences, compare};
-use deadheat_model::{LoadRecord, Schedule};
+use deadheat_compare::{
+    analysis::{biasing_differences, compare},
+    document::headline,
+};
+use deadheat_model::{
+    Failure, LoadRecord, Schedule, Wait, change::Change, failure::FailurePhase, load::Content,
+};
 use deadheat_stats::comparison::{Bounds, Check, ComparisonAnalysis, Metric, RatioVerdict};
 
-use crate::load_fixture::{closed_fine, nothing_answered};
+use crate::load_fixture::{closed_fine, failed, nothing_answered};
 
 /// A run in this minute, of a server that answers so many times as much as usual.
 fn run(minute: u32, speed: f64) -> LoadRecord {
@@ -73,6 +78,9 @@ fn runs_that_are_not_in_turn_have_none() {
     assert_eq!(verdict(&comparison), RatioVerdict::NotEnoughData);
     assert!(comparison.compared[0].ratios[0].interval.is_none());
     assert!(comparison.compared[0].notes[0].id == "not-in-turn");
+    let headline = headline(&comparison);
+    let why = "because the runs were not made in turn";
+    assert!(headline.contains(why), "{headline}");
 }
 
 #[test]
@@ -92,12 +100,41 @@ fn other_circumstances_of_any_run_are_a_refusal() {
     };
     b[1].machine.kernel = "another".to_owned();
     let changes = biasing_differences(&a, &b);
-    let named: Vec<&str> = changes.iter().map(|change| change.what.as_str()).collect();
-    assert_eq!(named, ["kernel", "loop"]);
+    let named = |changes: &[Change]| -> Vec<String> {
+        changes.iter().map(|change| change.what.clone()).collect()
+    };
+    assert_eq!(named(&changes), ["kernel", "loop"]);
     // Whoever compares all the same is told.
     let comparison = comparison(&a, &b);
     let mut warnings = comparison.warnings.iter();
     assert!(warnings.any(|one| one.sentence.contains("kernel is ")));
+    // What a valid answer is, and how the generator waits for it.
+    let changed = |change: &dyn Fn(&mut LoadRecord)| {
+        let mut b = runs(&[1, 3, 5], 1.0);
+        b.iter_mut().for_each(change);
+        named(&biasing_differences(&a, &b))
+    };
+    let content = |run: &mut LoadRecord, end: &str| {
+        let bytes = ("x".repeat(100) + end).into_bytes();
+        run.spec.exchanges[0].expect.content = Some(Content::Contains { bytes });
+    };
+    assert_eq!(changed(&|run| content(run, "")), ["valid answers"]);
+    let length = |run: &mut LoadRecord| run.spec.exchanges[0].expect.length = Some(7);
+    assert_eq!(changed(&length), ["valid answers"]);
+    assert_eq!(
+        changed(&|run| run.spec.wait = Wait::Poll),
+        ["waiting for answers"]
+    );
+    let mut one = runs(&[0], 1.0);
+    let mut other = runs(&[1], 1.0);
+    content(&mut one[0], "a");
+    content(&mut other[0], "a");
+    assert_eq!(biasing_differences(&one, &other), []);
+    other[0].spec.content_sample = 9;
+    assert_eq!(named(&biasing_differences(&one, &other)), ["valid answers"]);
+    content(&mut one[0], "b");
+    other[0].spec.content_sample = 1;
+    assert_eq!(named(&biasing_differences(&one, &other)), ["valid answers"]);
 }
 
 #[test]
@@ -108,4 +145,29 @@ fn a_run_without_a_valid_answer_is_a_failure_of_its_side() {
     let a_failed = comparison(&bad, &good);
     assert!(!a_failed.b_failed() && a_failed.compared.is_empty());
     assert!(a_failed.not_compared[0].reason.contains("of A"));
+    let of_both = comparison(&bad, &bad);
+    assert!(of_both.b_failed());
+    let reason = &of_both.not_compared[0].reason;
+    assert!(
+        reason.contains("of A") && reason.contains("of B"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_side_that_fails_more_than_one_request_in_1000_has_failed() {
+    let good = runs(&[0, 2, 4], 1.0);
+    let with_failures = |many: u64| {
+        let mut all = runs(&[1, 3, 5], 1.0);
+        let phase = FailurePhase::Head;
+        failed(&mut all[1], Failure::WrongStatus, phase, "500", many);
+        all
+    };
+    let few = comparison(&good, &with_failures(20));
+    assert!(!few.b_failed() && few.compared.len() == 1, "{few:#?}");
+    let many = comparison(&good, &with_failures(2_000));
+    assert!(many.b_failed() && many.compared.is_empty(), "{many:#?}");
+    let reason = &many.not_compared[0].reason;
+    assert!(reason.starts_with("a run of B failed 7."), "{reason}");
+    assert!(!comparison(&with_failures(2_000), &good).b_failed());
 }

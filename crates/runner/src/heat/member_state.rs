@@ -51,30 +51,12 @@ pub(super) struct MemberState<'m> {
 
 impl<'m> MemberState<'m> {
     pub(super) fn new(entry: Entry<'m>, plan: HeatPlan) -> Self {
-        let record = MemberRecord {
-            target: entry.target,
-            role: entry.role,
-            command: Vec::new(),
-            loads_before: 0,
-            ready: None,
-            offered_per_second: None,
-            freezing: None,
-            warm_up: None,
-            verified_before: None,
-            verified_after: None,
-            cpu_source: None,
-            memory: MemoryUsed::default(),
-            routes: Vec::new(),
-            compression: None,
-            writes: None,
-            failure: None,
-        };
         Self {
             member: entry.member,
             warm_ups: entry.warm_ups,
             is_kept: entry.is_kept,
             runs: false,
-            record,
+            record: MemberRecord::new(entry.target, entry.role),
             before: Vec::new(),
             idle_since: None,
             sampled: None,

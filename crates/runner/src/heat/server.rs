@@ -497,7 +497,7 @@ impl Startable for StartableStack<'_> {
     }
 
     fn routes(&self) -> Vec<String> {
-        verify::routes(self.request.workload)
+        verify::routes(self.request.launch.workload)
     }
 
     fn services(&self, server: &Server) -> Result<Services, Fault> {
@@ -525,7 +525,7 @@ impl Startable for StartableStack<'_> {
         let mut fixtures = lock(self.fixtures);
         let mut verifier = verifier(&self.request, server, &mut fixtures);
         verifier.check_service_count(before.asked, found)?;
-        let asked = format!("{} under load", self.request.workload.id);
+        let asked = format!("{} under load", self.request.launch.workload.id);
         verifier.check_pool(&asked, before.sessions, found.total.succeeded)
     }
 
@@ -549,10 +549,11 @@ fn verifier<'v>(
     server: &Server,
     fixtures: &'v mut Fixtures,
 ) -> Verifier<'v> {
+    let target = request.launch.target;
     Verifier::new(
         server.ports.at(StackProtocol::Http1),
-        Declared::by(&request.target.stack.manifest, &request.target.target),
-        request.workload,
+        Declared::by(&target.stack.manifest, &target.target),
+        request.launch.workload,
         request.point,
         fixtures,
         request.seed,

@@ -10,7 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use deadheat_model::session::{BuildRecord, Phase, StackFailure};
+use deadheat_model::{
+    session::{BuildRecord, Phase, StackFailure},
+    stack::Build,
+};
 
 use super::{
     Host, Inspection, Unavailable, apt,
@@ -26,6 +29,8 @@ pub const DEFAULT_COMMAND_LIMIT: Duration = Duration::from_secs(15 * 60);
 const TAIL_LINES: usize = 20;
 /// The interval at which the lock of another Deadheat is checked.
 const LOCK_ATTENTION: Duration = Duration::from_millis(100);
+/// Options that only concern downloads: a command makes the same files with them and without them.
+const OF_DOWNLOADS: [&str; 2] = ["--offline", "--strict-checksums"];
 
 /// Progress of preparing a stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,8 +104,9 @@ impl Builder<'_> {
         tell: &mut dyn FnMut(BuildProgress),
     ) -> Result<BuildRecord, NotPrepared> {
         let work = self.begin(stack, tell)?;
-        work.fetch(inspection, tell)?;
-        Ok(work.build(tell)?)
+        let started = Instant::now();
+        let has_fetched = work.fetch(inspection, tell)?;
+        Ok(work.build(has_fetched.then_some(started), tell)?)
     }
 
     /// Takes the stack's lock. Creates the lock's folder and the logs' folder.
@@ -206,11 +212,21 @@ impl Work<'_> {
         Ok(true)
     }
 
-    fn build(&self, tell: &mut dyn FnMut(BuildProgress)) -> Result<BuildRecord, StackFailure> {
+    /// Builds the stack, unless the fetch has built it. `fetch_started` is the time at which a fetch started just now.
+    fn build(
+        &self,
+        fetch_started: Option<Instant>,
+        tell: &mut dyn FnMut(BuildProgress),
+    ) -> Result<BuildRecord, StackFailure> {
         let build = &self.stack.manifest.build;
         let incremental = stamp::is_built(self.stack);
-        let started = Instant::now();
-        if let Err(CommandFailure { failure, .. }) = self.run(Phase::Build, &build.steps, tell) {
+        let built_since = fetch_started.filter(|_| is_built_by_fetch(build));
+        let started = built_since.unwrap_or_else(Instant::now);
+        let steps: &[Vec<String>] = match built_since {
+            Some(_) => &[],
+            None => &build.steps,
+        };
+        if let Err(CommandFailure { failure, .. }) = self.run(Phase::Build, steps, tell) {
             // The build may have failed because a fetched file was deleted from a cache elsewhere.
             if !self.builder.host.interrupted() {
                 stamp::forget_fetched(self.stack);
@@ -331,6 +347,18 @@ impl Work<'_> {
         let id = &self.stack.manifest.id;
         format!("preparing {id}: writing to {}: {error}", folder.display())
     }
+}
+
+/// Whether the fetch runs the commands of the build. Maven does: it downloads what its plugins need while they build.
+fn is_built_by_fetch(build: &Build) -> bool {
+    let without_options = |commands: &[Vec<String>]| {
+        let mut commands = commands.to_vec();
+        for words in &mut commands {
+            words.retain(|word| !OF_DOWNLOADS.contains(&word.as_str()));
+        }
+        commands
+    };
+    without_options(&build.fetch) == without_options(&build.steps)
 }
 
 /// A failed command.

@@ -4,10 +4,7 @@ use std::time::Duration;
 
 use deadheat_model::{
     LoadPoint, TargetId, Wait, WorkloadManifest,
-    heat::{
-        HeatEnd, HeatPlan, HeatRecord, MemberFailure, MemberRecord, MemoryUsed, Role, Rounds,
-        SliceRecord,
-    },
+    heat::{HeatEnd, HeatPlan, HeatRecord, MemberFailure, MemberRecord, Role, Rounds, SliceRecord},
     heats::{Plan, PlannedLoad, SCHEMA, SessionHeader, SessionRecord},
     machine::Machine,
     plan::Pinning,
@@ -24,17 +21,7 @@ use crate::{
 };
 
 pub(super) fn point(id: &str) -> LoadPoint {
-    LoadPoint {
-        id: id.to_owned(),
-        connections: 50,
-        rounds: None,
-        queries: None,
-        revalidate: false,
-        protocol: Default::default(),
-        streams: 1,
-        sending: Default::default(),
-        open: None,
-    }
+    LoadPoint::new(id, 50)
 }
 
 pub(super) fn workload(id: &str, oracle: Oracle) -> SelectedWorkload {
@@ -107,17 +94,7 @@ pub(super) fn load(targets: &[&str]) -> PlannedLoad {
         shared_starts: None,
         workload: "plaintext".to_owned(),
         description: String::new(),
-        point: LoadPoint {
-            id: "c50".to_owned(),
-            connections: 50,
-            rounds: None,
-            queries: None,
-            revalidate: false,
-            protocol: Default::default(),
-            streams: 1,
-            sending: Default::default(),
-            open: None,
-        },
+        point: point("c50"),
         delay_seconds: None,
         targets: targets
             .iter()
@@ -197,22 +174,9 @@ fn member(name: &str) -> MemberRecord {
         Role::Member
     };
     MemberRecord {
-        loads_before: 0,
-        target,
-        role,
-        command: Vec::new(),
-        ready: None,
-        offered_per_second: None,
-        freezing: None,
-        warm_up: None,
         verified_before: Some(1),
         verified_after: Some(1),
-        cpu_source: None,
-        memory: MemoryUsed::default(),
-        routes: Vec::new(),
-        compression: None,
-        writes: None,
-        failure: None,
+        ..MemberRecord::new(target, role)
     }
 }
 

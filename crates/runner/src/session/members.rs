@@ -141,9 +141,7 @@ impl<'a> HeatSetting<'a> {
             Role::Member | Role::Twin { .. } => server_cpus(target, self.pinning),
         };
         let request = MemberRequest {
-            target,
             checks,
-            workload: self.workload,
             point: self.point,
             launch: Launch {
                 target,
@@ -227,12 +225,8 @@ const MIN_BINS: u32 = 8;
 
 /// The requests to a server as a member of a heat.
 pub struct MemberRequest<'a> {
-    /// The stack, under its variant.
-    pub target: &'a SelectedTarget,
     /// How its answers are checked.
     pub checks: Checks<'a>,
-    /// The workload.
-    pub workload: &'a WorkloadManifest,
     /// The load point.
     pub point: &'a LoadPoint,
     /// How the server is started.
@@ -293,7 +287,7 @@ pub(crate) fn load_spec(
     };
     LoadSpec {
         protocol: request.point.load_protocol(),
-        content_sample: request.workload.content_sample,
+        content_sample: request.launch.workload.content_sample,
         cpus: request.workers.clone(),
         bin: bin(request.measure),
         seed: request.seed,

@@ -532,7 +532,6 @@ mod tests {
         let points = points.map(|(id, protocol, rounds)| LoadPoint {
             protocol,
             rounds,
-            queries: None,
             ..point(id)
         });
         let of = |points: &[LoadPoint], protocols: &[StackProtocol]| -> Vec<_> {

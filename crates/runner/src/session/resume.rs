@@ -156,9 +156,6 @@ pub(super) fn refuse(folder: &SessionFolder, changes: Changes) -> Result<(), Res
     Err(ResumeError::Changed { folder, changes })
 }
 
-/// The relative tolerance of the memory size, because each boot reserves a slightly different amount.
-const MEMORY_TOLERANCE: f64 = 0.01;
-
 /// Changes since the session began, one per line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes(Vec<String>);
@@ -303,10 +300,6 @@ fn now(
     after.deadheat = options.version.clone();
     after.build = own_build();
     after.machine = describe_machine();
-    let (was, is) = (before.machine.memory_bytes, after.machine.memory_bytes);
-    if (was.abs_diff(is) as f64) < MEMORY_TOLERANCE * was as f64 {
-        after.machine.memory_bytes = was;
-    }
     after.plan.pinning = options.share_out();
     after.definitions = definitions(options);
     after

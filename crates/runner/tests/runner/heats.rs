@@ -115,9 +115,7 @@ impl Scene {
         let fixtures = Mutex::new(&mut self.fixtures);
         let entries = targets.iter().zip(logs).map(|(target, log)| {
             let request = MemberRequest {
-                target,
                 checks: Checks::Canned(&self.canned),
-                workload: &self.workload,
                 point: &self.workload.point[0],
                 launch: Launch {
                     host: Ipv4Addr::LOCALHOST.into(),

@@ -389,7 +389,7 @@ pub struct CapacityAnalysis {
     pub counted: u32,
     /// Probes that were discarded, because the generator was the limit.
     pub discarded: u32,
-    /// Warnings that change a decision; at most one.
+    /// Warnings that change a decision: at most one about the result, and `few-connections` about the trials.
     pub warnings: Vec<Warning>,
 }
 

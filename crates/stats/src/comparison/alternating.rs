@@ -116,6 +116,13 @@ impl<'a> Duel<'a> {
         most.unwrap_or(0) as u32
     }
 
+    /// The number of complete heats that every load has at which no side failed.
+    fn common_heats(&self) -> u32 {
+        let open = self.loads().filter(|load| !self.has_failed(*load));
+        let fewest = open.map(|load| self.heats(load).count()).min();
+        fewest.map_or_else(|| self.most_heats(), |heats| heats as u32)
+    }
+
     fn in_flight(&self, point: &LoadPoint) -> u32 {
         let load = self.comparison.a.load();
         let depth = load.map_or(1, |load| load.protocol.depth());
@@ -171,27 +178,25 @@ impl<'a> Duel<'a> {
             .loads()
             .filter(|load| !self.has_failed(*load))
             .collect();
-        let done = |load: &usize| self.heats(*load).count() as u32;
-        let fewest = open.iter().copied().min_by_key(done);
+        // A heat that a side failed in or left is one of its turn, too: the other loads have theirs before anything is
+        // judged.
+        let turns = |load: usize| self.record.complete_heats(load).count() as u32;
+        let fewest = open.into_iter().min_by_key(|load| turns(*load));
         let Some((load, design)) = fewest.zip(self.design()) else {
             return Step::End(EndReason::Nothing);
         };
-        let heats = done(&load);
-        // A heat in which a side failed is one of its turn, too: the other loads have theirs before anything is judged.
-        let turns = self
-            .loads()
-            .map(|load| self.record.complete_heats(load).count())
-            .max();
-        let is_turn_over = turns == Some(heats as usize);
-        if is_turn_over && heats > 0 {
+        let turn = turns(load);
+        let is_turn_over = self.loads().all(|load| turns(load) <= turn);
+        if is_turn_over && turn > 0 {
+            let heats = self.common_heats();
             let look = design.at(heats);
             if look.is_some() && self.judge(look).is_final(self.comparison.check) {
                 return Step::End(EndReason::Decided);
             }
-            if heats >= design.most_heats() {
+            if has_enough(&design, heats, turn) {
                 return Step::End(EndReason::Finished);
             }
-            if !has_time(self.record, spent, heats) {
+            if !has_time(self.record, spent, turn) {
                 return Step::End(EndReason::Budget);
             }
         }
@@ -206,7 +211,7 @@ impl<'a> Duel<'a> {
     /// The look that its figures are of. Whatever else there is beyond that look counts for nothing; only a budget,
     /// which knows no result, leaves one more look at its end.
     pub fn final_look(&self) -> Option<Look> {
-        final_look(&self.design()?, self.most_heats(), self.record.end)
+        final_look(&self.design()?, self.common_heats(), self.record.end)
     }
 
     /// The results of the complete heats up to `look` at each load; without a look, those of all complete heats,
@@ -238,7 +243,11 @@ impl<'a> Duel<'a> {
             let hindrance = if sides.iter().any(Option::is_some) {
                 Some(failures(&sides))
             } else if look.is_none() && counted.heats.is_empty() {
-                Some("it was stopped before the first heat ended".to_owned())
+                let why = match self.record.complete_heats(index).next() {
+                    Some(_) => "a side left each heat before its end",
+                    None => "it was stopped before the first heat ended",
+                };
+                Some(why.to_owned())
             } else {
                 counted.hindrance()
             };
@@ -315,11 +324,20 @@ impl<'a> Duel<'a> {
     }
 }
 
+/// At most this many heats are run for each planned one, because a heat that a side left does not count.
+const MAX_TURNS: u32 = 2;
+
+/// Whether there are enough heats of each load, or too many that did not run to their end.
+pub(super) fn has_enough(design: &Design, heats: u32, turns: u32) -> bool {
+    let most = design.most_heats();
+    heats >= most || turns >= MAX_TURNS * most
+}
+
 /// Whether the budget has room for another heat of each load, which takes as long as those so far.
-pub(super) fn has_time(record: &SessionRecord, spent: Duration, heats: u32) -> bool {
+pub(super) fn has_time(record: &SessionRecord, spent: Duration, turns: u32) -> bool {
     let budget = record.header.plan.budget_seconds;
     let budget = budget.map(Duration::from_secs_f64);
-    budget.is_none_or(|budget| spent + spent / heats <= budget)
+    budget.is_none_or(|budget| spent + spent / turns <= budget)
 }
 
 pub(super) fn final_look(design: &Design, heats: u32, end: Option<EndReason>) -> Option<Look> {

@@ -20,7 +20,7 @@ use deadheat_model::{
 
 use super::{
     Bounds, Ratio, RatioVerdict,
-    alternating::{final_look, has_time, server_cpus},
+    alternating::{final_look, has_enough, has_time, server_cpus},
     paired::{self, PairedCell},
 };
 use crate::{
@@ -73,16 +73,17 @@ impl<'a> MidpointTest<'a> {
         let Some(design) = design else {
             return Step::End(EndReason::Nothing);
         };
-        let heats = self.complete().count() as u32;
-        if heats > 0 {
+        let turns = self.record.complete_heats(0).count() as u32;
+        if turns > 0 {
+            let heats = self.heats();
             let placed = design.at(heats).and_then(|look| self.placed(look));
             if placed.is_some_and(|placed| placed.middle.verdict != RatioVerdict::NotEnoughData) {
                 return Step::End(EndReason::Decided);
             }
-            if heats >= design.most_heats() {
+            if has_enough(&design, heats, turns) {
                 return Step::End(EndReason::Finished);
             }
-            if !has_time(self.record, spent, heats) {
+            if !has_time(self.record, spent, turns) {
                 return Step::End(EndReason::Budget);
             }
         }

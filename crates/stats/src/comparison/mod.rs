@@ -135,10 +135,12 @@ impl ComparisonAnalysis {
         !matches!(self.how, Method::Heats { look: None, .. })
     }
 
-    /// Whether the measurement was stopped before its end.
-    pub fn was_interrupted(&self) -> bool {
-        let stopped = |ended: &Ended| matches!(ended, Ended::Interrupted | Ended::Lost);
-        matches!(&self.how, Method::Heats { ended, .. } if stopped(ended))
+    /// Why measuring ended; `None` if the figures are not of heats of both sides.
+    pub fn ended(&self) -> Option<Ended> {
+        match self.how {
+            Method::Heats { ended, .. } => Some(ended),
+            Method::Sessions | Method::Runs { .. } => None,
+        }
     }
 }
 
@@ -232,7 +234,7 @@ pub enum Ended {
 }
 
 /// The identity of a cell: one stack, workload and load point that both sides have.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct CellId {
     /// The stack, where the sides are sessions with stacks in them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -253,7 +255,7 @@ impl std::fmt::Display for CellId {
 }
 
 /// A cell that was compared.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Compared {
     /// What was asked of both.
     #[serde(flatten)]
@@ -482,7 +484,7 @@ impl Ratio {
 }
 
 /// The verdict of a ratio on B.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RatioVerdict {
     /// B is better: the interval excludes 1, and the ratio is beyond the threshold. Of throughput and times: faster.
@@ -492,6 +494,7 @@ pub enum RatioVerdict {
     /// The whole interval lies within the margin: whatever the difference is, it is smaller than that.
     DeadHeat,
     /// Neither.
+    #[default]
     NotEnoughData,
 }
 

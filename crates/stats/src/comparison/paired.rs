@@ -1,8 +1,6 @@
 //! Judges heats of both sides at a declared look, with the model of [`crate::heats`] for two members.
 
-use deadheat_model::{Warning, comparison::Decide};
-
-use super::{Bounds, CellId, Compared, Direction, Metric, Overloaded, Ratio, RatioVerdict};
+use super::{Bounds, CellId, Compared, Direction, Metric, Ratio, RatioVerdict};
 use crate::{
     heats::{
         Fit, Quantity, Rule, Settings,
@@ -16,46 +14,31 @@ use crate::{
 /// A cell with its measurements so far.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairedCell {
-    /// The cell.
-    pub subject: CellId,
-    /// The quantity that decides.
-    pub decide: Decide,
-    /// Rates of equal work, in requests per second.
-    pub rates: Vec<f64>,
+    /// The cell without ratios. Its `deciding` and `tested` are numbers of the first series.
+    pub unjudged: Compared,
     /// The metrics that both sides have.
     pub series: Vec<PairedSeries>,
-    /// The number of the first series that decide together.
-    pub deciding: usize,
-    /// The number of the first series that share the error: those that decide, and those that a check has a bound for.
-    pub tested: usize,
-    /// Sides that cannot take a rate.
-    pub overloaded: Vec<Overloaded>,
-    /// Notes about the cell.
-    pub notes: Vec<Warning>,
 }
 
 impl PairedCell {
-    /// A cell without a name, for the throughput of two members whose figures are not lower bounds.
-    pub fn of_throughput(heats: Vec<Vec<Estimate>>) -> Self {
-        Self {
-            subject: CellId {
-                target: None,
-                workload: String::new(),
-                point: String::new(),
-            },
-            decide: Decide::Throughput,
-            rates: Vec::new(),
-            series: vec![PairedSeries {
-                metric: Metric::Throughput,
-                per_second: None,
-                heats,
-                bounded: [false; 2],
-            }],
+    /// A cell of one series, which decides.
+    pub fn new(subject: CellId, series: PairedSeries) -> Self {
+        let unjudged = Compared {
+            subject,
             deciding: 1,
             tested: 1,
-            overloaded: Vec::new(),
-            notes: Vec::new(),
+            ..Compared::default()
+        };
+        Self {
+            unjudged,
+            series: vec![series],
         }
+    }
+
+    /// A cell without a name, for the throughput of two members whose figures are not lower bounds.
+    pub fn of_throughput(heats: Vec<Vec<Estimate>>) -> Self {
+        let series = PairedSeries::new(Metric::Throughput, heats);
+        Self::new(CellId::default(), series)
     }
 
     /// Whether the cell is an open loop. Only open loops have response times outside equal work.
@@ -79,6 +62,16 @@ pub struct PairedSeries {
 }
 
 impl PairedSeries {
+    /// A series outside equal work whose figures are not lower bounds.
+    pub(super) fn new(metric: Metric, heats: Vec<Vec<Estimate>>) -> Self {
+        Self {
+            metric,
+            per_second: None,
+            heats,
+            bounded: [false; 2],
+        }
+    }
+
     /// A series of A's and B's figures in each heat, in the metric's unit. A figure of 0 says nothing.
     pub fn of_pairs(metric: Metric, pairs: &[(f64, f64)]) -> Self {
         let estimate = |(member, figure): (usize, f64)| {
@@ -90,12 +83,8 @@ impl PairedSeries {
             })
         };
         let heat = |(a, b): &(f64, f64)| [(0, *a), (1, *b)].into_iter().filter_map(estimate);
-        Self {
-            metric,
-            per_second: None,
-            heats: pairs.iter().map(|pair| heat(pair).collect()).collect(),
-            bounded: [false; 2],
-        }
+        let heats = pairs.iter().map(|pair| heat(pair).collect());
+        Self::new(metric, heats.collect())
     }
 
     /// About how many more heats would decide the series at the error `alpha`, if they scatter as these did. `None` if
@@ -140,7 +129,7 @@ pub fn at_look(cells: &[PairedCell], look: Look, bounds: &Bounds) -> Vec<Compare
     let judged = |cell: &PairedCell| {
         let is_open = cell.is_open();
         let at = |spends| Look { spends, ..look };
-        let tested = cell.tested.min(cell.series.len());
+        let tested = cell.unjudged.tested.min(cell.series.len());
         let shared = at(each / tested.max(1) as f64);
         compared(cell, |place, series| {
             let look = if place < tested { shared } else { at(each) };
@@ -176,17 +165,11 @@ fn compared(cell: &PairedCell, of: impl Fn(usize, &PairedSeries) -> Option<Ratio
     let series = cell.series.iter().enumerate();
     let ratios = series.filter_map(|(place, series)| Some((place, of(place, series)?)));
     let (places, ratios): (Vec<usize>, Vec<Ratio>) = ratios.unzip();
-    let deciding = places.iter().filter(|place| **place < cell.deciding);
+    let decides = |place: &&usize| **place < cell.unjudged.deciding;
     Compared {
-        subject: cell.subject.clone(),
-        verdict: RatioVerdict::NotEnoughData,
-        decide: cell.decide,
-        rates: cell.rates.clone(),
-        deciding: deciding.count(),
+        deciding: places.iter().filter(decides).count(),
         ratios,
-        tested: cell.tested,
-        overloaded: cell.overloaded.clone(),
-        notes: cell.notes.clone(),
+        ..cell.unjudged.clone()
     }
     .judged()
 }

@@ -1,7 +1,7 @@
 //! Runs of other load generators against each other: one side's runs are of one server.
 
 use deadheat_model::{
-    figure::count,
+    figure::{self, count},
     imported::{Run, RunFigures},
     load::words,
     warning::{Warning, doubt},
@@ -9,13 +9,17 @@ use deadheat_model::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Bounds, Metric, Ratio, sessions::of_runs};
+use super::{Bounds, Metric, Ratio, RatioVerdict, sessions::of_runs};
 
 /// B's runs against A's.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunsComparison {
-    /// The rates, judged by Welch's test on their logarithms; without a verdict if a side has fewer than three runs.
+    /// The rates, judged by Welch's test on their logarithms; without a verdict if a side has fewer than three runs, or
+    /// for the reason in `no_verdict`.
     pub throughput: Ratio,
+    /// Why these rates can have no verdict, however many runs there are; `None` if they can.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_verdict: Option<String>,
     /// Times: too coarse for a verdict, because tools round them.
     pub times: Vec<TimesComparison>,
     /// What differs between the sides and must not.
@@ -54,15 +58,32 @@ pub enum RunsError {
     None,
 }
 
-/// Compares the runs of two servers.
+/// Compares the runs of two servers. `has_many_errors` says whether a run's rate is not one of right answers.
 ///
 /// # Errors
 /// When a run has no valid rate, or a side no run.
-pub fn compare(a: &[Run], b: &[Run], bounds: &Bounds) -> Result<RunsComparison, RunsError> {
+pub fn compare(
+    a: &[Run],
+    b: &[Run],
+    bounds: &Bounds,
+    has_many_errors: impl Fn(&Run) -> bool,
+) -> Result<RunsComparison, RunsError> {
     let bounds = &bounds.of_runs();
     let (of_a, of_b) = (rates(a)?, rates(b)?);
     let throughput = of_runs(Metric::Throughput, &of_a, &of_b, bounds);
-    let throughput = throughput.ok_or(RunsError::None)?;
+    let mut throughput = throughput.ok_or(RunsError::None)?;
+    let no_verdict = no_verdict(a, b, has_many_errors);
+    if no_verdict.is_some() {
+        throughput = Ratio {
+            error: None,
+            freedom: None,
+            interval: None,
+            p: None,
+            p_adjusted: None,
+            verdict: RatioVerdict::NotEnoughData,
+            ..throughput
+        };
+    }
     let times: [Time; 3] = [
         ("mean", |figures| figures.mean_ms),
         ("p50", |figures| figures.p50_ms),
@@ -83,8 +104,26 @@ pub fn compare(a: &[Run], b: &[Run], bounds: &Bounds) -> Result<RunsComparison, 
     }
     Ok(RunsComparison {
         throughput,
+        no_verdict,
         times: times.collect(),
         warnings,
+    })
+}
+
+/// Why the ratio of the rates says nothing about the servers, if so. The reason is a clause.
+fn no_verdict(a: &[Run], b: &[Run], has_many_errors: impl Fn(&Run) -> bool) -> Option<String> {
+    let sides = [("A", a), ("B", b)].into_iter();
+    let with_errors = sides.filter(|(_, runs)| runs.iter().any(&has_many_errors));
+    let with_errors: Vec<&str> = with_errors.map(|(side, _)| side).collect();
+    if !with_errors.is_empty() {
+        let sides = with_errors.join(" and ");
+        return Some(format!("runs of {sides} had 1 % errors or more"));
+    }
+    let is_at_rate = |run: &Run| run.load.is_open || run.load.rate.is_some();
+    let mut of_both = a.iter().chain(b);
+    of_both.any(is_at_rate).then(|| {
+        "at a fixed rate, throughput is what was asked for, unless a server does not keep up"
+            .to_owned()
     })
 }
 
@@ -129,6 +168,11 @@ fn differences(a: &[Run], b: &[Run]) -> Vec<Warning> {
         number(run.load.connections.map(u64::from))
     });
     unless_same("requests asked for", &|run| number(run.load.requests));
+    unless_same("rates asked for", &|run| {
+        run.load
+            .rate
+            .map_or_else(|| "none".to_owned(), figure::rate)
+    });
     unless_same("ways of sending", &|run| {
         let kind = if run.load.is_open {
             "an open loop"
@@ -153,7 +197,6 @@ mod tests {
     };
 
     use super::*;
-    use crate::comparison::RatioVerdict;
 
     fn runs(rates: &[f64], tool: Tool) -> Vec<Run> {
         let run = |rate: &f64| Run {
@@ -177,12 +220,17 @@ mod tests {
         rates.iter().map(run).collect()
     }
 
+    fn no_errors(_: &Run) -> bool {
+        false
+    }
+
     #[test]
     fn three_runs_of_each_have_a_verdict_and_two_have_none() {
         let a = runs(&[1000.0, 1010.0, 990.0], Tool::Wrk);
         let b = runs(&[1500.0, 1510.0, 1490.0], Tool::Wrk);
-        let compared = compare(&a, &b, &Bounds::default()).unwrap();
+        let compared = compare(&a, &b, &Bounds::default(), no_errors).unwrap();
         assert_eq!(compared.throughput.verdict, RatioVerdict::Better);
+        assert_eq!(compared.no_verdict, None);
         assert!(compared.warnings[0].sentence.contains("alternated"));
         assert!((compared.throughput.ratio - 1.5).abs() < 0.01);
         assert!(
@@ -190,9 +238,29 @@ mod tests {
             "{:?}",
             compared.times
         );
-        let few = compare(&a[..2], &b, &Bounds::default()).unwrap();
+        let few = compare(&a[..2], &b, &Bounds::default(), no_errors).unwrap();
         assert_eq!(few.throughput.verdict, RatioVerdict::NotEnoughData);
         assert_eq!(few.throughput.interval, None);
+    }
+
+    #[test]
+    fn rates_with_errors_and_rates_that_were_asked_for_have_no_verdict() {
+        let a = runs(&[1000.0, 1010.0, 990.0], Tool::Wrk2);
+        let mut b = runs(&[1500.0, 1510.0, 1490.0], Tool::Wrk2);
+        let fails_often = |run: &Run| run.figures.requests_per_second > Some(1505.0);
+        let compared = compare(&a, &b, &Bounds::default(), fails_often).unwrap();
+        assert_eq!(compared.throughput.verdict, RatioVerdict::NotEnoughData);
+        assert_eq!(compared.throughput.interval, None);
+        let why = compared.no_verdict.unwrap();
+        assert_eq!(why, "runs of B had 1 % errors or more");
+        b[1].load.rate = Some(1500.0);
+        let compared = compare(&a, &b, &Bounds::default(), no_errors).unwrap();
+        assert_eq!(compared.throughput.verdict, RatioVerdict::NotEnoughData);
+        assert!(compared.no_verdict.unwrap().contains("at a fixed rate"));
+        assert_eq!(
+            compared.warnings[0].sentence,
+            "The rates asked for differ: none in A, 1,500/s, none in B."
+        );
     }
 
     #[test]
@@ -200,7 +268,7 @@ mod tests {
         let a = runs(&[1000.0], Tool::Wrk);
         let mut b = runs(&[1500.0], Tool::Ab);
         b[0].load.reuse = Some(Reuse::PerRequest);
-        let compared = compare(&a, &b, &Bounds::default()).unwrap();
+        let compared = compare(&a, &b, &Bounds::default(), no_errors).unwrap();
         let warnings: Vec<_> = compared.warnings.iter().map(|one| &one.sentence).collect();
         assert_eq!(
             warnings,
@@ -211,7 +279,8 @@ mod tests {
         );
         b[0].figures.complete = Some(10);
         b[0].figures.non_2xx = Some(10);
-        let error = compare(&a, &b, &Bounds::default()).unwrap_err().to_string();
+        let error = compare(&a, &b, &Bounds::default(), no_errors).unwrap_err();
+        let error = error.to_string();
         assert!(error.contains("every answer was an error"), "{error}");
     }
 }

@@ -17,7 +17,7 @@ use deadheat_stats::{
     comparison::{
         Bounds, CellId, Check, Compared, ComparisonAnalysis, Gated, Method, Metric, Ratio,
         RatioVerdict, SideFacts,
-        sessions::{Sample, compare, correct, refusals},
+        sessions::{LETTERS, Sample, compare, correct, refusals},
     },
     interval::difference,
 };
@@ -53,7 +53,7 @@ fn same(id: &str) -> SessionRecord {
 }
 
 fn comparison(a: &SessionRecord, b: &SessionRecord) -> ComparisonAnalysis {
-    compare(("a", a), ("b", b), Bounds::default())
+    compare(("a", a), ("b", b), LETTERS, Bounds::default())
 }
 
 /// The warnings after the one that every comparison has.
@@ -252,14 +252,10 @@ fn with_ratios(ratios: Vec<Ratio>) -> ComparisonAnalysis {
             workload: place.to_string(),
             point: "c50".to_owned(),
         },
-        verdict: RatioVerdict::NotEnoughData,
-        decide: Default::default(),
-        rates: Vec::new(),
         ratios: vec![ratio],
         deciding: 1,
         tested: 1,
-        overloaded: Vec::new(),
-        notes: Vec::new(),
+        ..Compared::default()
     };
     ComparisonAnalysis {
         how: Method::Sessions,
@@ -489,6 +485,32 @@ fn a_session_whose_twin_differed_is_told_of() {
     };
     assert!(told.starts_with("In B one stack under two names (A/A) differed"));
     assert_eq!(found.compared.len(), 2, "a twin is no cell");
+}
+
+#[test]
+fn a_rate_that_b_cannot_take_fails_it_if_a_always_takes_it() {
+    let (a, b) = (open("a", 3_500.0, 1.0), open("b", 3_500.0, 1.0));
+    // In its first heats, the second stack falls behind.
+    let behind = |record: &SessionRecord, heats: usize| {
+        let mut record = record.clone();
+        let later = record.heats.split_off(heats);
+        for slice in slices(&mut record, |target, _| target.stack == "stack-1") {
+            slice.open.as_mut().unwrap().oldest_unsent = Duration::from_secs(9);
+        }
+        record.heats.extend(later);
+        record
+    };
+    let found = comparison(&a, &behind(&b, 8));
+    let told = "B cannot take the rate: requests waited longer and longer in 8 of 8 heats";
+    assert_eq!(reason(&found), (told, true));
+    let sometimes = comparison(&behind(&a, 1), &behind(&b, 8));
+    assert_eq!(reason(&sometimes), (told, false));
+    let of_a = comparison(&behind(&a, 8), &b);
+    let (told, b_failed) = reason(&of_a);
+    assert!(told.starts_with("A cannot take the rate") && !b_failed);
+    // A higher rate says nothing of B.
+    let higher = comparison(&a, &behind(&open("b", 3_600.0, 1.0), 8));
+    assert!(!higher.b_failed(), "{:?}", higher.not_compared);
 }
 
 /// An open loop at this rate, with response times of so many times the usual.

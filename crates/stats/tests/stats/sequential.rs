@@ -31,20 +31,8 @@ fn pairs(seed: u64, ratio: f64, noise: f64) -> Vec<(f64, f64)> {
 }
 
 fn cell(pairs: &[(f64, f64)]) -> PairedCell {
-    PairedCell {
-        decide: Default::default(),
-        rates: Vec::new(),
-        deciding: 1,
-        tested: 1,
-        overloaded: Vec::new(),
-        subject: CellId {
-            target: None,
-            workload: "plaintext".to_owned(),
-            point: "c50".to_owned(),
-        },
-        series: vec![PairedSeries::of_pairs(Metric::Throughput, pairs)],
-        notes: Vec::new(),
-    }
+    let series = PairedSeries::of_pairs(Metric::Throughput, pairs);
+    PairedCell::new(CellId::default(), series)
 }
 
 fn design() -> Design {

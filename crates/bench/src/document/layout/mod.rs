@@ -7,10 +7,7 @@ mod starts;
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
-use deadheat_document::{
-    Cell, Column, Document, Section, Table, Tone,
-    view::{Fact, StackFacts},
-};
+use deadheat_document::{Cell, Column, Document, Section, Table, Tone, view::Fact};
 use deadheat_model::{
     Warning,
     figure::{NONE, count},
@@ -66,7 +63,7 @@ pub fn document(view: &StandingsView) -> Document {
                 .facts(details.provenance.iter().map(Fact::pair))
                 .paragraph(again),
         )
-        .section(Section::new("Stacks").bullets(details.stacks.iter().map(stack)))
+        .section(Section::new("Stacks").bullets(&details.stacks))
 }
 
 /// The answers, and how far they can be trusted.
@@ -254,13 +251,4 @@ fn discarded(view: &StandingsView) -> Option<String> {
             count(discarded + counted)
         )
     })
-}
-
-fn stack(stack: &StackFacts) -> String {
-    let limits = stack.variant.iter().chain(&stack.limits);
-    let limits: String = limits.map(|limit| format!("; {limit}")).collect();
-    format!(
-        "{}: {}, {}; {}; database: {}; build: {}{limits}",
-        stack.target, stack.what, stack.runtime, stack.versions, stack.database, stack.build,
-    )
 }

@@ -1,6 +1,6 @@
 //! The details of a session's report: the source of the figures, their reliability, and the limits of the session.
 
-use deadheat_document::view::{Fact, StackFacts, clean, machine_facts, stack_facts};
+use deadheat_document::view::{Fact, clean, machine_facts, stack_facts};
 use deadheat_model::{
     Wait, Warning,
     figure::{self, counted, list, long_time, ratio, ratios, seconds, setting, some, span},
@@ -25,8 +25,8 @@ pub struct Details {
     pub method: Vec<Fact>,
     /// Findings of `deadheat doctor` that are not among the session's warnings.
     pub findings: Vec<Warning>,
-    /// Every stack that was asked for.
-    pub stacks: Vec<StackFacts>,
+    /// Every stack that was asked for, in a line.
+    pub stacks: Vec<String>,
     /// Limits of the session, a sentence or two each.
     pub caveats: Vec<String>,
     /// How the session's time was spent, in a line without a full stop; `None` before the first heat.

@@ -89,18 +89,11 @@ impl Load {
 
     pub fn point(&self) -> LoadPoint {
         LoadPoint {
-            id: format!("c{}", self.connections),
-            connections: self.connections,
-            rounds: None,
-            queries: None,
-            revalidate: false,
-            protocol: Default::default(),
-            streams: 1,
-            sending: Default::default(),
             open: self.is_open.then(|| OpenLoad {
                 capacity_of: "c50".to_owned(),
                 rate: OfferedRate::Common,
             }),
+            ..LoadPoint::new(format!("c{}", self.connections), self.connections)
         }
     }
 

@@ -17,37 +17,27 @@ use super::{
         ComparedCell, Ends, MetricRatio, NotComparedCell, SiteComparison, StepVerdict, rounded,
     },
 };
-use crate::history::analysis::{concerns as concerns_stack, readable};
+use crate::history::analysis::concerns as concerns_stack;
 
 /// `b` compared with `a`.
 pub fn comparison(a: &SessionRecord, b: &SessionRecord) -> SiteComparison {
     let (id_a, id_b) = (a.header.id.clone(), b.header.id.clone());
-    let times = [a, b].map(|one| format!("the session of {}", minute(&one.header.started)));
-    let mut hidden = Vec::new();
-    let conditions = refusals_by_stack(a, b).into_iter().filter_map(|one| {
-        let name = one.name();
-        let shown = readable(one);
-        hidden.extend(shown.is_none().then_some(name));
-        shown
-    });
-    let conditions: Vec<Change> = conditions.collect();
-    let found = sessions::compare((&id_a, a), (&id_b, b), Bounds::default());
-    let mut warnings = Vec::new();
-    let mut load_warnings = Vec::new();
-    for warning in found.warnings.iter().filter(|one| shows(one, &hidden)) {
-        let text = dated(&warning.in_full(), &times);
+    let called = [a, b].map(|one| format!("the session of {}", minute(&one.header.started)));
+    let [called_a, called_b] = called.each_ref().map(String::as_str);
+    let bounds = Bounds::default();
+    let found = sessions::compare((&id_a, a), (&id_b, b), [called_a, called_b], bounds);
+    let load_warnings = found.warnings.iter().flat_map(|warning| {
         let loads = a.header.plan.loads.iter();
-        let loads = loads.filter(|load| is_about(warning, load));
-        load_warnings.extend(loads.map(|load| (load.name(), text.clone())));
-        warnings.push(text);
-    }
+        let loads = loads.filter(move |load| is_about(warning, load));
+        loads.map(move |load| (load.name(), warning.in_full()))
+    });
     let mut comparison = SiteComparison {
         a: id_a,
         b: id_b,
-        conditions,
+        conditions: refusals_by_stack(a, b),
         differences: found.differences,
-        warnings,
-        load_warnings,
+        load_warnings: load_warnings.collect(),
+        warnings: found.warnings.iter().map(Warning::in_full).collect(),
         loads: Vec::new(),
         stacks: Vec::new(),
         cells: Vec::new(),
@@ -63,7 +53,7 @@ pub fn comparison(a: &SessionRecord, b: &SessionRecord) -> SiteComparison {
             Some(NotComparedCell {
                 load: load(&one.subject),
                 target: one.subject.target?,
-                reason: dated(&one.reason, &times),
+                reason: one.reason,
             })
         })
         .collect();
@@ -90,29 +80,6 @@ fn is_about(warning: &Warning, load: &PlannedLoad) -> bool {
     loads.is_some_and(|loads| loads.iter().any(|one| *one == load.name()))
 }
 
-/// Whether a warning is shown: not if it is about one of these conditions.
-fn shows(warning: &Warning, hidden: &[String]) -> bool {
-    let what = warning.evidence.get("what").and_then(Value::as_str);
-    what.is_none_or(|what| hidden.iter().all(|one| one != what))
-}
-
-/// A text about A and B, with names of the two sessions instead: readers of the site have not called any session so.
-fn dated(text: &str, [a, b]: &[String; 2]) -> String {
-    let mut before = ";";
-    let words = text.split(' ').map(|word| {
-        let can_be_name = matches!(before, "in" | "In") || before.ends_with(';');
-        before = word;
-        let letter = word.trim_end_matches([',', '.', ':', ';']);
-        let name = match letter {
-            "A" if can_be_name => a,
-            "B" if can_be_name => b,
-            _ => return word.to_owned(),
-        };
-        format!("{name}{}", &word[letter.len()..])
-    });
-    words.collect::<Vec<String>>().join(" ")
-}
-
 /// What differs between the conditions of two sessions, in a line; `None`: nothing.
 pub fn conditions_in_words<'a>(conditions: impl Iterator<Item = &'a Change>) -> Option<String> {
     let names: Vec<String> = conditions.map(Change::name).collect();
@@ -129,10 +96,9 @@ fn compared(comparison: &mut SiteComparison, cell: &Compared) -> ComparedCell {
     let is_reason = |one: &Change| {
         concerns_load(one, &name) && target.iter().all(|target| concerns_stack(one, target))
     };
-    let mut settings = comparison.conditions.iter();
-    let has_other_settings = settings.any(|one| one.aspect == Aspect::Settings && is_reason(one));
+    let conditions_differ = comparison.conditions.iter().any(is_reason);
     let judged = |verdict: RatioVerdict| match verdict {
-        _ if has_other_settings => StepVerdict::NotCompared,
+        _ if conditions_differ => StepVerdict::NotCompared,
         RatioVerdict::Better => StepVerdict::Faster,
         RatioVerdict::Worse => StepVerdict::Slower,
         RatioVerdict::DeadHeat => StepVerdict::DeadHeat,
@@ -176,28 +142,6 @@ fn place<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_and_b_become_the_sessions_and_other_letters_stay() {
-        let table = [
-            (
-                "A was not asked for it; B failed in 2 of 9 heats, A bad answer",
-                "X was not asked for it; Y failed in 2 of 9 heats, A bad answer",
-            ),
-            (
-                "Conditions differ: kernel is 6.1 in A, 6.2 in B.",
-                "Conditions differ: kernel is 6.1 in X, 6.2 in Y.",
-            ),
-            (
-                "In A one stack under two names (A/A) differed at users:c50.",
-                "In X one stack under two names (A/A) differed at users:c50.",
-            ),
-        ];
-        let names = ["X", "Y"].map(str::to_owned);
-        for (text, named) in table {
-            assert_eq!(dated(text, &names), named);
-        }
-    }
 
     #[test]
     fn a_setting_concerns_its_load_or_workload() {

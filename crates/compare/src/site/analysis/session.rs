@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use deadheat_document::view::{clean, machine_facts, stack_facts};
+use deadheat_document::view::{clean, database_access, machine_facts};
 use deadheat_model::{
     TargetId,
     figure::bytes,
@@ -22,8 +22,6 @@ use super::types::{
 
 /// Units of a logarithm.
 const UNITS: f64 = 1e7;
-/// Memory of one kind of machine differs by this share at most.
-const MEMORY: f64 = 0.02;
 /// Half widths beyond this factor say nothing: there are too few heats for a verdict.
 const WIDEST: f64 = 1e6;
 
@@ -103,13 +101,12 @@ fn stack_place(header: &SessionHeader, target: &TargetId) -> Option<usize> {
     targets.position(|one| one.target == *target)
 }
 
-/// Whether two machines are of one kind: the same processor, number of CPUs and, within 2 %, memory, of which a kernel
-/// may reserve a little more or less. Sessions of another kind of machine are not compared.
+/// Whether two machines are of one kind: the same processor, number of CPUs and memory. Sessions of another kind of
+/// machine are not compared.
 pub fn is_same_kind(one: &Machine, other: &Machine) -> bool {
-    let apart = one.memory_bytes.abs_diff(other.memory_bytes) as f64;
     one.cpu_model == other.cpu_model
         && one.cpus.len() == other.cpus.len()
-        && apart <= MEMORY * one.memory_bytes as f64
+        && one.has_memory_of(other)
 }
 
 /// The name of the folder of a kind of machine.
@@ -187,7 +184,7 @@ fn stack(record: &TargetRecord, found: &Standings, command: Option<&Vec<String>>
         runtime: record.runtime,
         variant: record.variant_description.as_deref().map(clean),
         database: record.database.clone(),
-        database_access: stack_facts(record).database,
+        database_access: database_access(record),
         versions: record
             .versions
             .iter()

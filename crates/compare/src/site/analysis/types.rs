@@ -337,7 +337,7 @@ pub enum StepVerdict {
     DeadHeat,
     /// Neither is proven.
     Undecided,
-    /// The load was measured with other settings, or one session has no figure.
+    /// The conditions differ, or one session has no figure.
     NotCompared,
 }
 
@@ -348,8 +348,8 @@ pub struct SiteComparison {
     pub a: String,
     /// The newer session's id.
     pub b: String,
-    /// Differences of machine, settings and Deadheat. Those of settings leave the loads that they are about without a
-    /// verdict, the others would be in every ratio.
+    /// Differences of machine, settings and Deadheat. They would be in every ratio, so the stacks and loads that they
+    /// are about have no verdict.
     pub conditions: Vec<Change>,
     /// Differences that are what is compared: versions, sources, stacks and loads.
     pub differences: Vec<Change>,

@@ -830,13 +830,11 @@ const comparePage = async (index) => {
       });
     const count = (verdict) => cells.filter((cell) => cell.verdict === verdict).length;
     const others = count("not-compared");
-    const summary = `${count("faster")} faster, ${count("slower")} slower, ${count("dead-heat")} dead heats, ${count("undecided")} undecided${others > 0 ? `, ${others} with other settings` : ""}`;
+    const summary = `${count("faster")} faster, ${count("slower")} slower, ${count("dead-heat")} dead heats, ${count("undecided")} undecided${others > 0 ? `, ${others} without a verdict` : ""}`;
     const subject = a === "" ? "Of all stacks and loads" : `Of ${a} at its loads`;
     const single = cells.length === 1 && sentences.length === 1;
-    // Conditions that are in every ratio.
-    const common = found.conditions.filter(({ aspect }) => ["machine", "deadheat"].includes(aspect)).map(({ what }) => what);
-    const also = common.length > 0 && sentences.length > 0 ? `. That may be due to another ${some(common)}` : "";
-    const text = others > 0 && others === cells.length ? "They were measured with other settings: no verdict" : single ? `${sentences[0]}${also}.` : `${subject}: ${summary}${also}.`;
+    const conditions = [...new Set(found.conditions.filter(({ target }) => !target || isAsked(target)).map(({ what }) => what))];
+    const text = others > 0 && others === cells.length ? `Conditions differ (${some(conditions)}): no verdict` : single ? `${sentences[0]}.` : `${subject}: ${summary}.`;
     const warnings = found.warnings.map((warning) => make("li", {}, warning));
     answer(text, [
       `${where} The null server, the same program in both, allows for changes of the machine.`,
@@ -862,7 +860,7 @@ const comparePage = async (index) => {
           a: write(a),
           b: write(b),
           ratio: `${ratio(value)}${low === null ? "" : ` (${range({ low, high })})`}`,
-          verdict: betterWords[letter] ?? "other settings: no verdict",
+          verdict: betterWords[letter] ?? "conditions differ: no verdict",
           letter,
         };
       }),
@@ -1019,17 +1017,19 @@ const timelinePage = async (index) => {
       const also = point.changes.length > 0 ? `, when ${list([...new Set(point.changes.map(({ what }) => what))].slice(0, 3))} changed` : "";
       return `${word} on ${day(index.sessions[point.session])} (${low === null ? ratio(value) : range({ low, high })})${also}`;
     };
+    const unlike = steps.filter((step) => step?.letter === "-").length;
+    const among = `${counted(points.length, "session")}${unlike > 0 ? `, ${unlike} of them not compared` : ""}`;
     const text = points.length === 1
       ? `${target} at ${load} was measured once, so there is nothing to compare yet`
       : steps.slice(1).every((step) => step?.letter === "-")
-      ? `${target} at ${load}: ${counted(points.length, "session")} with other settings each, so they are not compared`
+      ? `${target} at ${load}: ${counted(points.length, "session")} under other conditions each, so they are not compared`
       : proven.length === 0
-      ? `${target} at ${load}: no proven change in ${counted(points.length, "session")}`
-      : `${target} at ${load}: ${counted(proven.length, "proven change")} in ${counted(points.length, "session")}, the latest ${when(proven.at(-1))}`;
+      ? `${target} at ${load}: no proven change in ${among}`
+      : `${target} at ${load}: ${counted(proven.length, "proven change")} in ${among}, the latest ${when(proven.at(-1))}`;
     // The table has those of other steps.
     const warnings = proven.at(-1)?.[1].warnings ?? [];
     const doubt = warnings.length > 0 ? `Before you decide: ${warnings.join(" ")} ` : "";
-    answer(`${text}.`, `${doubt}Each session is compared with the one before it on the same kind of machine (processor, CPUs, memory). A change must exceed 1 %, and what the machine itself changed (seen at a server that only answers). Figures are means of the stack's own heats. A session's table also allows for the heats that each stack was in, so its figures differ a little. Where the kernel or another condition changed (dashed line), a change may be due to that.`);
+    answer(`${text}.`, `${doubt}Each session is compared with the one before it on the same kind of machine (processor, CPUs, memory). A change must exceed 1 %, and what the machine itself changed (seen at a server that only answers). Figures are means of the stack's own heats. A session's table also allows for the heats that each stack was in, so its figures differ a little. Where the kernel, Deadheat or a setting changed, there is no verdict: that may be the reason.`);
   };
 
   const draw = (target, load, points, steps, of) => {

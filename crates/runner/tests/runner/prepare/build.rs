@@ -97,6 +97,28 @@ fn steps_run_in_their_order_and_in_the_stacks_folder() {
     assert_eq!(workshop.text("logs/toy.build.log"), log);
 }
 
+/// As with Maven, which downloads what it needs while it builds.
+#[test]
+fn a_build_that_the_fetch_has_run_is_not_run_again() {
+    let workshop = Workshop::new();
+    workshop.program("../stack/make.sh", "echo \"$@\" >> made");
+    let section = "fetch = [[\"./make.sh\", \"--strict-checksums\", \"package\"]]\n\
+                   steps = [[\"./make.sh\", \"--offline\", \"package\"]]\n\
+                   artefacts = [\"made\"]";
+    let (first, told) = build(&workshop, section);
+    let first = first.unwrap();
+    assert!(first.seconds > 0.0 && !first.incremental, "{first:?}");
+    assert!(
+        matches!(&told[..], [BuildProgress::Running { phase, .. }] if *phase == Phase::Fetch),
+        "{told:?}"
+    );
+    let fetched = "--strict-checksums package\n";
+    assert_eq!(workshop.text("stack/made"), fetched);
+    assert!(build(&workshop, section).0.unwrap().incremental);
+    let built = format!("{fetched}--offline package\n");
+    assert_eq!(workshop.text("stack/made"), built);
+}
+
 #[test]
 fn a_step_that_fails_ends_the_build_with_the_end_of_its_log() {
     let workshop = Workshop::new();

@@ -15,7 +15,7 @@ use deadheat_model::{
 use super::{PairFigures, slices};
 use crate::{
     comparison::{
-        Bounds, CellId, Metric, Overloaded, RatioVerdict,
+        Bounds, CellId, Compared, Metric, Overloaded, RatioVerdict,
         gate::GateQuestion,
         paired::{self, PairedCell, PairedSeries},
         unsteady,
@@ -170,7 +170,7 @@ impl CountedHeats<'_> {
         series.sort_by_key(|one| (!decides(one), !is_asked(one)));
         let at_rate_decides = decide != Decide::Throughput;
         let rates = self.rates.iter();
-        let mut cell = PairedCell {
+        let unjudged = Compared {
             subject,
             decide,
             rates: rates.clone().map(AtRate::per_second).collect(),
@@ -182,23 +182,20 @@ impl CountedHeats<'_> {
             overloaded: rates
                 .flat_map(|rate| rate.overloaded(at_rate_decides))
                 .collect(),
-            series,
             notes: self.notes(),
+            ..Compared::default()
         };
+        let mut cell = PairedCell { unjudged, series };
         if let Some(look) = look {
-            cell.notes.extend(self.undecided(&cell, look, bounds));
+            let note = self.undecided(&cell, look, bounds);
+            cell.unjudged.notes.extend(note);
         }
         cell
     }
 
     /// The series of each metric, in the order of the tables.
     fn own_series(&self) -> Vec<PairedSeries> {
-        let of = |metric, heats| PairedSeries {
-            metric,
-            per_second: None,
-            heats,
-            bounded: [false; 2],
-        };
+        let of = PairedSeries::new;
         let throughput = PairedSeries {
             bounded: self.figures.bounded_in(&self.heats),
             ..of(Metric::Throughput, self.throughputs())
@@ -247,7 +244,7 @@ impl CountedHeats<'_> {
             (series.metric, series.per_second) == (ratio.metric, ratio.per_second)
         };
         let series = series.find(is_same)?;
-        let more = series.heats_to_go(bounds.alpha / cell.tested as f64, &ratio.rule);
+        let more = series.heats_to_go(bounds.alpha / cell.unjudged.tested as f64, &ratio.rule);
         let advice = more.map(|more| self.advice(self.heats.len() as u32 + more));
         Some(note("undecided", sentence).advice(advice.unwrap_or_default()))
     }
@@ -517,10 +514,8 @@ impl<'a> AtRate<'a> {
             return Vec::new();
         }
         let of = |metric, heats| PairedSeries {
-            metric,
             per_second: Some(self.per_second),
-            heats,
-            bounded: [false; 2],
+            ..PairedSeries::new(metric, heats)
         };
         let cost = of(Metric::CpuPerRequest, figures.costs(&self.heats));
         let mut series = vec![cost];

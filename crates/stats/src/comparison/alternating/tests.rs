@@ -1,7 +1,7 @@
 //! Records as they could have been measured, and what is said of them.
 
 use deadheat_model::{
-    Exchange, LatencyHistogram, LoadPoint, LoadSpec, Schedule, StopRule, TargetId, Wait,
+    Exchange, Failure, LatencyHistogram, LoadPoint, LoadSpec, Schedule, StopRule, TargetId, Wait,
     comparison::ContenderKind,
     heat::{
         CpuUsed, GeneratorUse, HeatPlan, MemberFailure, MemberRecord, MemoryUsed, PerConnection,
@@ -53,25 +53,13 @@ fn contender(name: &str) -> Contender {
 
 fn member(name: &str) -> MemberRecord {
     MemberRecord {
-        loads_before: 0,
-        target: TargetId::new(name, None),
-        role: Role::Member,
-        command: Vec::new(),
-        ready: None,
-        offered_per_second: None,
-        freezing: None,
-        warm_up: None,
         verified_before: Some(1),
         verified_after: Some(1),
-        cpu_source: None,
         memory: MemoryUsed {
             peak: Some(20 << 20),
             ..MemoryUsed::default()
         },
-        routes: Vec::new(),
-        compression: None,
-        writes: None,
-        failure: None,
+        ..MemberRecord::new(TargetId::new(name, None), Role::Member)
     }
 }
 
@@ -158,17 +146,7 @@ fn header(heats: u32) -> SessionHeader {
         shared_starts: None,
         workload: "GET /".to_owned(),
         description: String::new(),
-        point: LoadPoint {
-            id: "c8".to_owned(),
-            connections: 8,
-            rounds: None,
-            queries: None,
-            revalidate: false,
-            protocol: Default::default(),
-            streams: 1,
-            sending: Default::default(),
-            open: None,
-        },
+        point: LoadPoint::new("c8", 8),
         delay_seconds: None,
         targets: ["A", "B"].map(|side| TargetId::new(side, None)).into(),
         heat: PLAN,
@@ -393,7 +371,7 @@ fn requests_that_fail_on_the_way_fail_a_side_when_they_are_too_many() {
     let mut record = record(5, 1.0);
     for slice in record.heats[2].heat.rounds.iter_mut().flatten() {
         if slice.member == 1 {
-            slice.tally.failed[deadheat_model::Failure::ConnectRefused] = slice.tally.issued / 4;
+            slice.tally.failed[Failure::ConnectRefused] = slice.tally.issued / 4;
         }
     }
     let told = duel(&record).failure_of(Side::B).unwrap();
@@ -458,13 +436,70 @@ fn only_a_budget_leaves_a_look_between_the_declared_ones() {
     assert_eq!(heats(1, budget), None);
 }
 
-#[test]
-fn loads_take_turns_until_a_declared_look_decides() {
-    // Two loads, and a difference that four heats do not miss.
-    let mut record = record(4, 1.3);
+/// The record with a second load, which has this many of the same heats.
+fn with_second_load(mut record: SessionRecord, heats: usize) -> SessionRecord {
     let mut second = record.header.plan.loads[0].clone();
     second.workload = "GET /other".to_owned();
     record.header.plan.loads.push(second);
+    let mut own: Vec<MeasuredHeat> = record.heats[..heats].to_vec();
+    own.iter_mut().for_each(|heat| heat.load = 1);
+    record.heats.extend(own);
+    record
+}
+
+#[test]
+fn an_interrupt_in_a_turn_leaves_its_look_out() {
+    let look = |record: &SessionRecord| duel(record).final_look().map(|look| look.heats);
+    let mut record = with_second_load(record(4, 1.0), 3);
+    record.end = Some(EndReason::Interrupted);
+    assert_eq!(look(&record), None, "the second load has three heats");
+    // A load at which a side failed gets no more heats.
+    let slices = record.heats[6].heat.rounds.iter_mut().flatten();
+    slices.for_each(|slice| slice.tally.failed[Failure::ConnectRefused] = 9);
+    assert_eq!(look(&record), Some(4));
+    let whole = with_second_load(self::record(4, 1.0), 4);
+    assert_eq!(look(&whole), Some(4));
+}
+
+#[test]
+fn heats_that_a_side_left_do_not_keep_a_comparison_going() {
+    let left = |heat: &mut MeasuredHeat| {
+        heat.heat.end = HeatEnd::Deserted;
+        heat.heat.members[1].failure = Some(MemberFailure {
+            failure: StackFailure {
+                phase: Phase::Load,
+                reason: "freezing it".to_owned(),
+                log_tail: Vec::new(),
+                load: None,
+            },
+            void_from: None,
+        });
+    };
+    let mut record = record(4, 1.0);
+    record.header.plan.loads[0].looks = vec![8, 16];
+    record.header.plan.budget_seconds = Some(100.0);
+    left(&mut record.heats[1]);
+    let next = |record: &SessionRecord, spent| duel(record).next(Duration::from_secs(spent));
+    assert!(matches!(next(&record, 80), Step::Heat(_)));
+    assert_eq!(next(&record, 81), Step::End(EndReason::Budget));
+    // Without a budget, there are at most twice as many heats as were planned.
+    record.header.plan.budget_seconds = None;
+    record.header.plan.loads[0].looks = vec![2];
+    record.heats.iter_mut().for_each(left);
+    assert_eq!(next(&record, 81), Step::End(EndReason::Finished));
+    let unjudged = duel(&record).judge(None);
+    assert_eq!(
+        unjudged.not_compared[0].reason,
+        "a side left each heat before its end"
+    );
+    record.heats.pop();
+    assert!(matches!(next(&record, 81), Step::Heat(_)));
+}
+
+#[test]
+fn loads_take_turns_until_a_declared_look_decides() {
+    // Two loads, and a difference that four heats do not miss.
+    let mut record = with_second_load(record(4, 1.3), 0);
     for load in &mut record.header.plan.loads {
         load.looks = vec![4, 8];
     }

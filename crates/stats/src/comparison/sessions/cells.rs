@@ -16,21 +16,21 @@ use crate::{
 
 /// A session and its loads.
 pub(super) struct SessionSide<'a> {
+    /// What sentences call it.
+    pub(super) name: &'a str,
     pub(super) record: &'a SessionRecord,
     pub(super) loads: Vec<SideLoad<'a>>,
 }
-
-/// The names of the sides.
-const NAMES: [&str; 2] = ["A", "B"];
 
 /// A stack's numbers in A and B.
 pub(super) type Numbers = [usize; 2];
 
 impl<'a> SessionSide<'a> {
-    pub(super) fn new(record: &'a SessionRecord) -> Self {
+    pub(super) fn new(name: &'a str, record: &'a SessionRecord) -> Self {
         let loads = 0..record.header.plan.loads.len();
         let settings = settings(&record.header.plan);
         Self {
+            name,
             record,
             loads: loads
                 .map(|index| SideLoad::new(record, index, settings))
@@ -93,16 +93,24 @@ pub(super) fn numbers(
     subject: &CellId,
 ) -> Result<Numbers, (String, bool)> {
     let states = sides.each_ref().map(|side| state(side, subject));
-    if let [CellState::Counts(a), CellState::Counts(b)] = states {
-        return match other_rates(sides, subject, [a, b]) {
-            Some(reason) => Err((reason, false)),
-            None => Ok([a, b]),
-        };
+    if let [Some(a), Some(b)] = states.each_ref().map(CellState::number)
+        && let Some(reason) = other_rates(sides, subject, [a, b])
+    {
+        return Err((reason, false));
     }
-    let b_failed = matches!(states[1], CellState::Failed(_));
-    let reasons = states.iter().zip(NAMES);
+    let b_failed = match states {
+        [CellState::Counts(a), CellState::Counts(b)] => return Ok([a, b]),
+        [_, CellState::Failed(_)] => true,
+        // As in the same heats: a rate that A takes only sometimes is no measure of B.
+        [CellState::Counts(a), CellState::Overloaded(..)] => {
+            let load = sides[0].load(subject);
+            load.is_some_and(|load| load.at.overloads(a).is_none())
+        }
+        _ => false,
+    };
+    let reasons = states.iter().zip(sides);
     let reasons: Vec<String> = reasons
-        .filter_map(|(state, name)| Some(format!("{name} {}", state.reason()?)))
+        .filter_map(|(state, side)| Some(format!("{} {}", side.name, state.reason()?)))
         .collect();
     Err((reasons.join("; "), b_failed))
 }
@@ -111,6 +119,8 @@ pub(super) fn numbers(
 enum CellState {
     /// The stack has figures, under this number.
     Counts(usize),
+    /// The stack, under this number, could not take the rate.
+    Overloaded(usize, String),
     /// The stack failed.
     Failed(String),
     /// The stack was measured, but has no figures to compare.
@@ -120,10 +130,19 @@ enum CellState {
 }
 
 impl CellState {
+    /// The number of a stack that was measured at the load.
+    fn number(&self) -> Option<usize> {
+        match self {
+            CellState::Counts(number) | CellState::Overloaded(number, _) => Some(*number),
+            CellState::Failed(_) | CellState::Lacking(_) | CellState::Unplanned(_) => None,
+        }
+    }
+
     fn reason(&self) -> Option<&str> {
         match self {
             CellState::Counts(_) => None,
-            CellState::Failed(reason)
+            CellState::Overloaded(_, reason)
+            | CellState::Failed(reason)
             | CellState::Lacking(reason)
             | CellState::Unplanned(reason) => Some(reason),
         }
@@ -144,6 +163,11 @@ fn state(side: &SessionSide<'_>, subject: &CellId) -> CellState {
             "failed in {} of {heats} heats, {last}",
             reasons.len()
         ));
+    }
+    let overloads = load.at.overloads(number);
+    if let Some(reason) = overloads.in_words().filter(|_| overloads.are_most()) {
+        let reason = format!("cannot take the rate: {reason}");
+        return CellState::Overloaded(number, reason);
     }
     if load.is_bound(number) {
         let reason = "is a lower bound: the generator was the limit";
@@ -177,11 +201,13 @@ fn unplanned(target: Option<&TargetRecord>, workload: &str) -> CellState {
 /// The reason why two open loops cannot be compared: each session derives the rate from the capacity that it measured,
 /// and response times at two rates are not comparable.
 fn other_rates(sides: &[SessionSide<'_>; 2], subject: &CellId, numbers: Numbers) -> Option<String> {
+    let [in_a, in_b] = sides.each_ref().map(|side| side.name);
     let [a, b] = sides.each_ref().map(|side| side.load(subject));
     let (a, b) = (a?.offered(numbers[0])?, b?.offered(numbers[1])?);
     (a != b).then(|| {
         format!(
-            "the offered rate was {a}/s in A and {b}/s in B, and response times at two rates say nothing of each other"
+            "the offered rate was {a}/s in {in_a} and {b}/s in {in_b}, and response times at two rates say nothing of \
+             each other"
         )
     })
 }
@@ -193,10 +219,11 @@ pub(super) fn notes(
     numbers: Numbers,
 ) -> Vec<Warning> {
     let mut notes = Vec::new();
-    for ((side, name), number) in sides.iter().zip(NAMES).zip(numbers) {
+    for (side, number) in sides.iter().zip(numbers) {
         let Some(load) = side.load(subject) else {
             continue;
         };
+        let name = side.name;
         let (heats, failures) = load.failures(number);
         if let Some(last) = failures.last() {
             let sentence = format!("{name} failed in 1 of {heats} heats, {last}.");

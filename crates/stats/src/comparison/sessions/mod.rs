@@ -30,14 +30,21 @@ const CAVEAT: &str = "The sessions were measured at two times, so the ratio incl
                       between.";
 const ADVICE: &str = "`deadheat compare STACK@REVISION STACK` measures both in the same heats.";
 
-/// Session `b` against session `a`, whatever differs between them ([`refusals`] has what ought not to). The names are
-/// those by which the user knows the sessions.
+/// What sentences call the sides, where a legend says which session each is.
+pub const LETTERS: [&str; 2] = ["A", "B"];
+
+/// Session `b` against session `a`, whatever differs between them ([`refusals`] has what ought not to). Each comes with
+/// the name by which the user knows it; sentences call them by `called`.
 pub fn compare(
     a: (&str, &SessionRecord),
     b: (&str, &SessionRecord),
+    called: [&str; 2],
     bounds: Bounds,
 ) -> ComparisonAnalysis {
-    let sides = [SessionSide::new(a.1), SessionSide::new(b.1)];
+    let sides = [
+        SessionSide::new(called[0], a.1),
+        SessionSide::new(called[1], b.1),
+    ];
     let mut compared: Vec<Compared> = Vec::new();
     let mut not_compared: Vec<NotCompared> = Vec::new();
     for subject in cells::candidates(&sides) {
@@ -58,7 +65,12 @@ pub fn compare(
     // Only now is anything known of the ratios.
     let compared: Vec<Compared> = compared.into_iter().map(Compared::judged).collect();
     let mut warnings = vec![doubt("two-times", CAVEAT).advice(ADVICE)];
-    warnings.extend(refusals(a.1, b.1).iter().map(|one| differs(one, "A", "B")));
+    let differing = refusals(a.1, b.1);
+    warnings.extend(
+        differing
+            .iter()
+            .map(|one| differs(one, called[0], called[1])),
+    );
     warnings.extend(biased(&sides));
     warnings.extend(drift_warnings(&sides, &bounds));
     ComparisonAnalysis {
@@ -94,15 +106,12 @@ fn cell(
         |ratio: &Ratio| matches!(ratio.metric, Metric::Throughput | Metric::ResponseTimeP50);
     let deciding = usize::from(ratios.first().is_some_and(decides));
     Compared {
-        verdict: RatioVerdict::NotEnoughData,
-        decide: Default::default(),
-        rates: Vec::new(),
-        overloaded: Vec::new(),
         deciding,
         tested: deciding,
         ratios,
         notes: cells::notes(sides, &subject, numbers),
         subject,
+        ..Compared::default()
     }
 }
 
@@ -270,11 +279,12 @@ fn in_one(warm_ups: &[Change]) -> Option<Change> {
 
 /// A warning for each session in which a stack and its twin (A/A) differed.
 fn biased(sides: &[SessionSide<'_>; 2]) -> Vec<Warning> {
-    let of = |(session, name): (&SessionSide<'_>, &str)| {
+    let of = |session: &SessionSide<'_>| {
         let differs = |load: &&SideLoad<'_>| twin(&load.at).is_some_and(|twin| twin.differs());
         let loads = session.loads.iter().filter(differs);
         let loads: Vec<String> = loads.map(|load| load.at.load.name()).collect();
         (!loads.is_empty()).then(|| {
+            let name = session.name;
             let sentence = format!(
                 "In {name} one stack under two names (A/A) differed at {}: its order or its machine is biased, and \
                  every difference there is in doubt.",
@@ -285,7 +295,7 @@ fn biased(sides: &[SessionSide<'_>; 2]) -> Vec<Warning> {
                 .with("loads", loads)
         })
     };
-    sides.iter().zip(["A", "B"]).filter_map(of).collect()
+    sides.iter().filter_map(of).collect()
 }
 
 /// What is known of one side.
@@ -371,9 +381,11 @@ fn drift_warnings(sides: &[SessionSide<'_>; 2], bounds: &Bounds) -> Vec<Warning>
         let moved = distance(ratio.ratio) > bounds.practical_difference;
         (ratio.p? < bounds.alpha && moved).then(|| {
             let sentence = format!(
-                "The null server, the same program in both sessions, answered {} times as much in B as in A at \
+                "The null server, the same program in both sessions, answered {} times as much in {} as in {} at \
                  {load}: the machine was not as fast, and every difference there may come from that.",
-                figure::ratio(ratio.ratio)
+                figure::ratio(ratio.ratio),
+                b.name,
+                a.name
             );
             let warning = doubt("null-server", sentence).with("ratio", ratio.ratio);
             warning.with("loads", name(&load))
