@@ -103,11 +103,9 @@ fn what_a_plan_or_a_comparison_of_reports_cannot_have_is_left_out() {
         root("[run]\nformat = \"markdown\"\nheats = 4\n\n[compare]\nfail-if-slower = \"3%\"\n");
     let plan = root.deadheat("run --dry-run --rate none").exits(0);
     plan.tells(&["deadheat.toml: heats = 4; not used here: format"]);
-    let report = "crates/import/tests/import/reports/ab-three.txt";
-    let report = std::fs::read_to_string(crate::support::root::project().join(report)).unwrap();
-    root.write("before.txt", &report);
-    let other_figures = report.replace(" [Kbytes/sec]", "1 [Kbytes/sec]");
-    root.write("after.txt", &other_figures);
+    let [before, after] = crate::support::root::two_reports();
+    root.write("before.txt", &before);
+    root.write("after.txt", &after);
     root.deadheat("compare before.txt after.txt").exits(0);
     root.deadheat("compare before.txt after.txt --require-decision")
         .exits(2)

@@ -7,7 +7,11 @@ use deadheat_testkit::documents::{commands, commands_of, inline_commands_of, wor
 
 use crate::{
     load::{hello_server, url},
-    support::{Fake, Root, Running, root::project, running},
+    support::{
+        Fake, Root, Running,
+        root::{project, two_reports},
+        running,
+    },
 };
 
 /// Where the README says that servers of the reader's listen.
@@ -67,18 +71,13 @@ fn every_command_runs() {
     let session = fakes.session_folder();
     let session = session.file_name().and_then(|name| name.to_str());
     // Reports of other tools.
+    let [before, after] = two_reports();
     for (file, report) in [
-        ("results.md", "ab-hello.txt"),
-        ("before.txt", "ab-three.txt"),
-        ("after.txt", "ab-three.txt"),
+        ("results.md", &before),
+        ("before.txt", &before),
+        ("after.txt", &after),
     ] {
-        let report = format!("crates/import/tests/import/reports/{report}");
-        let mut report = fs::read_to_string(project().join(report)).expect("reading a report");
-        if file == "after.txt" {
-            // Two files with the same runs are refused.
-            report = report.replace(" [Kbytes/sec]", "1 [Kbytes/sec]");
-        }
-        fakes.write(file, &report);
+        fakes.write(file, report);
     }
     for program in ["old", "new"] {
         fakes.write(program, "#!/bin/sh\n");

@@ -317,6 +317,15 @@ fn read_files(root: &Path, folder: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
     }
 }
 
+/// The three runs of ab that `import` has as an example, and the same of a server at another port.
+pub fn two_reports() -> [String; 2] {
+    let path = "crates/import/tests/import/reports/ab-three.txt";
+    let report = fs::read_to_string(project().join(path)).expect("reading a report");
+    let other = report.replace(" 18977\n", " 18978\n");
+    assert_ne!(report, other);
+    [report, other]
+}
+
 /// The project's own folder.
 pub fn project() -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
