@@ -5,8 +5,8 @@ pub mod document;
 use std::path::Path;
 
 use deadheat_document::text::Screen;
-use deadheat_import::{ImportError, has_many_errors, import};
-use deadheat_model::imported::{ImportedReports, Run};
+use deadheat_import::{ImportError, has_many_errors, have_run_in_common, import};
+use deadheat_model::imported::ImportedReports;
 use deadheat_runner::files::{self, LONGEST_TEXT};
 use deadheat_shell::exit::CommandFailure;
 use deadheat_stats::comparison::{
@@ -95,8 +95,7 @@ impl Pair {
             one_server(file, imported)?;
         }
         let ((file_a, a), (file_b, b)) = (&self.a, &self.b);
-        let is_of_b = |run: &Run| b.runs.iter().any(|other| is_copy(run, other));
-        if a.runs.iter().any(is_of_b) {
+        if have_run_in_common(a, b) {
             return Err(CommandFailure::usage(format!(
                 "{file_a} and {file_b} have a run in common: there is nothing to compare in it"
             )));
@@ -104,13 +103,6 @@ impl Pair {
         tool_runs::compare(&a.runs, &b.runs, &bounds, has_many_errors)
             .map_err(|error| CommandFailure::usage(error.to_string()))
     }
-}
-
-/// Whether two reports are of one run: no two runs agree in every digit. A report without a name may be of any server.
-fn is_copy(run: &Run, other: &Run) -> bool {
-    let is_same_name = run.label == other.label || run.label.is_none() || other.label.is_none();
-    is_same_name
-        && (run.tool, &run.target, &run.figures) == (other.tool, &other.target, &other.figures)
 }
 
 /// The reports in a file; `None`: it is no file, or has none.

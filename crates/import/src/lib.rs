@@ -111,6 +111,13 @@ pub fn import(
     })
 }
 
+/// Whether a run is in two imports: neither has a run twice itself.
+pub fn have_run_in_common(a: &ImportedReports, b: &ImportedReports) -> bool {
+    let mut known = ImportedRuns::default();
+    let mut all = a.runs.iter().chain(&b.runs).enumerate();
+    all.any(|(index, run)| known.find_or_add(run, index).is_some())
+}
+
 /// Whether these bytes have reports, including damaged ones.
 pub fn has_reports(bytes: &[u8]) -> bool {
     let found = import(&[(String::new(), bytes.to_owned())], None);

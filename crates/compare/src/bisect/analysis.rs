@@ -32,6 +32,11 @@ pub fn can_resume(record: &BisectRecord) -> bool {
     !record.arguments.iter().any(|one| one.contains(HIDDEN))
 }
 
+/// The command that goes on with the search in `folder`; `None`: it cannot be resumed.
+pub fn resume_command(record: &BisectRecord, folder: &str) -> Option<String> {
+    can_resume(record).then(|| format!("deadheat bisect --resume {folder}"))
+}
+
 /// The next question; `None`: no question is left.
 pub fn next(record: &BisectRecord) -> Option<Asks> {
     let of_ends = record.questions.iter().rfind(|one| one.asks == Asks::Ends);

@@ -16,7 +16,7 @@ use deadheat_model::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::analysis::{Culprit, Outcome, can_resume, outcome, whole};
+use super::analysis::{Culprit, Outcome, outcome, resume_command, whole};
 
 /// What `deadheat bisect` found. Commits are numbered from 0, without the fast end.
 #[derive(Serialize, JsonSchema)]
@@ -177,11 +177,10 @@ fn sentences(record: &BisectRecord, outcome: &Outcome, folder: &str) -> (String,
                 Some(range) => format!("the slowdown is in {}", range_of(record, *range)),
                 None => "nothing is known yet".to_owned(),
             };
-            let next = if can_resume(record) {
-                format!("Go on with: deadheat bisect --resume {folder}")
-            } else {
-                "It cannot be resumed, because secrets among its arguments are not recorded. Begin a new search."
-                    .to_owned()
+            let next = match resume_command(record, folder) {
+                Some(command) => format!("Go on with: {command}"),
+                None => "It cannot be resumed, because secrets among its arguments are not recorded. Begin a new search."
+                    .to_owned(),
             };
             (format!("Not finished: {known}."), vec![next])
         }
@@ -303,11 +302,8 @@ fn searches(ends: &[(&Commit, &Commit)]) -> String {
 fn more_time(record: &BisectRecord, folder: &str) -> String {
     let took = record.questions.iter().map(|one| one.took_seconds);
     let budget = time_option(2.0 * took.fold(150.0, f64::max));
-    let search = if can_resume(record) {
-        format!("deadheat bisect --resume {folder}")
-    } else {
-        "begin a new search with".to_owned()
-    };
+    let search = resume_command(record, folder);
+    let search = search.as_deref().unwrap_or("begin a new search with");
     format!("Repeat it with more time: {search} --budget {budget}")
 }
 

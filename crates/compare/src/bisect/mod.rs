@@ -33,7 +33,7 @@ use deadheat_shell::{
 use serde::Deserialize;
 
 use self::{
-    analysis::{Outcome, can_resume, next, outcome},
+    analysis::{Outcome, next, outcome, resume_command},
     document::{answer, document, json},
     measure::Measurer,
     start::Search,
@@ -59,10 +59,9 @@ pub fn bisect(args: BisectArgs) -> Result<Exit, CommandFailure> {
         }
     };
     let interrupted = invocation::on_signals().map_err(CommandFailure::no_result)?;
-    let again = format!("Go on with: deadheat bisect --resume {shown}");
-    let again = can_resume(&search.record).then_some(again);
+    let again = resume_command(&search.record, &shown);
     let with_advice = |failure: CommandFailure| match &again {
-        Some(again) => failure.and(again),
+        Some(command) => failure.and(&format!("Go on with: {command}")),
         None => failure,
     };
     let (record, stopped) = measure(search, folder, &interrupted).map_err(with_advice)?;

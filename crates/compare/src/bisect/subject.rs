@@ -153,17 +153,10 @@ impl Subject {
         let Subject::Command { words, folder, .. } = self else {
             return Ok(());
         };
-        let load = loads::of_command(args)?;
+        let any = contender(self.name(), words, folder, args)?;
         let side = |place: &str| Contender {
             target: TargetId::new(place, None),
-            name: self.name(),
-            kind: ContenderKind::Command {
-                command: ComparedCommand {
-                    words: words.clone(),
-                    folder: folder.clone(),
-                },
-                load: Box::new(load.clone()),
-            },
+            ..any.clone()
         };
         // A step has the longest heats.
         let step = Comparison {
@@ -221,20 +214,10 @@ impl Subject {
                     let log = folder.build_log(&commit.short);
                     self::build(build, copy.folder(), &log, host)?;
                 }
-                let load = loads::of_command(args).map_err(CommitError::Search)?;
+                let name = format!("{} at {}", self.name(), commit.short);
+                let contender = contender(name, words, copy.folder(), args);
                 Ok(ReadyCommit {
-                    contender: Contender {
-                        // By its place in the comparison.
-                        target: TargetId::new("", None),
-                        name: format!("{} at {}", self.name(), commit.short),
-                        kind: ContenderKind::Command {
-                            command: ComparedCommand {
-                                words: words.clone(),
-                                folder: copy.folder().to_owned(),
-                            },
-                            load: Box::new(load),
-                        },
-                    },
+                    contender: contender.map_err(CommitError::Search)?,
                     selected: None,
                     _kept: CommitFolder::Copy(Box::new(copy)),
                 })
@@ -295,6 +278,26 @@ impl Subject {
         options.arguments = without_secrets(options.arguments, &args.server.request);
         Ok(options)
     }
+}
+
+/// A command in a folder. It gets its name in a comparison by its place there.
+fn contender(
+    name: String,
+    words: &[String],
+    folder: &Path,
+    args: &CompareArgs,
+) -> Result<Contender, CommandFailure> {
+    Ok(Contender {
+        target: TargetId::new("", None),
+        name,
+        kind: ContenderKind::Command {
+            command: ComparedCommand {
+                words: words.to_vec(),
+                folder: folder.to_owned(),
+            },
+            load: Box::new(loads::of_command(args)?),
+        },
+    })
 }
 
 impl ReadyCommit {

@@ -185,7 +185,7 @@ impl PlannedComparison {
 }
 
 /// The failure of a session without a record.
-fn not_measured(error: SessionError) -> CommandFailure {
+pub(super) fn not_measured(error: SessionError) -> CommandFailure {
     match error {
         SessionError::Interrupted => CommandFailure::interrupted(error),
         error => CommandFailure::no_result(error),

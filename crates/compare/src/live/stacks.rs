@@ -15,12 +15,15 @@ use deadheat_runner::{
     manifest::{Catalogue, LoadError, Reach, SelectedWorkload, Stack},
     process::Supervision,
     revision::{Checkout, Revision, RevisionError, same_sources},
-    session::{self, SelectedTarget, SessionOptions},
+    session::{self, SelectedTarget, SessionError, SessionOptions},
 };
 use deadheat_shell::{exit::CommandFailure, invocation, output};
 use deadheat_stats::comparison::ComparisonAnalysis;
 
-use super::{heats::measure as measure_heats, session as session_of};
+use super::{
+    heats::{measure as measure_heats, not_measured},
+    session as session_of,
+};
 use crate::{options::CompareArgs, resolve::StackAt};
 
 /// The workload if none is named.
@@ -42,7 +45,7 @@ pub(super) fn measure(
     let supervision = invocation::supervision();
     let sides = StackSides::find(&catalogue, [a, b], &supervision)?;
     if interrupted.load(Ordering::SeqCst) {
-        return Err(early_end());
+        return Err(not_measured(SessionError::Interrupted));
     }
     let selection = select::select(&catalogue, &[], &workloads, Reach::Defaults)?;
     let mut options = SessionOptions {
@@ -81,17 +84,13 @@ pub(super) fn measure(
     refusal.map_or(Ok(measured), Err)
 }
 
-fn early_end() -> CommandFailure {
-    CommandFailure::interrupted("interrupted before anything was measured, so nothing is recorded")
-}
-
 /// Looks for the toolchains of both. Returns why the comparison ends before anything is built: a side cannot be
 /// measured.
 fn refusal(options: &mut SessionOptions, interrupted: &AtomicBool) -> Option<CommandFailure> {
     let missing = looking(2, |tell| session::survey(options, interrupted, tell));
     // A toolchain whose version was not read because of that is not missing.
     if interrupted.load(Ordering::SeqCst) {
-        return Some(early_end());
+        return Some(not_measured(SessionError::Interrupted));
     }
     let missing = MissingStacks::new(missing);
     (!missing.is_empty()).then(|| {
