@@ -32,7 +32,7 @@ pub fn can_resume(record: &BisectRecord) -> bool {
     !record.arguments.iter().any(|one| one.contains(HIDDEN))
 }
 
-/// The command that goes on with the search in `folder`; `None`: it cannot be resumed.
+/// The command that continues the search in `folder`; `None`: it cannot be resumed.
 pub fn resume_command(record: &BisectRecord, folder: &str) -> Option<String> {
     can_resume(record).then(|| format!("deadheat bisect --resume {folder}"))
 }
