@@ -45,7 +45,7 @@ fn workloads() -> Result<Vec<String>, String> {
 /// The options of a session that is as short as it can be: two heats, so that there is a null server in one and a twin in
 /// the other. Slices are twenty times as long as an answer takes. Without a warm-up, that is how long the first answer of a
 /// cold server takes, and slices last up to ten seconds.
-const SHORT: [&str; 7] = [
+const SHORT: [&str; 9] = [
     "--heats",
     "2",
     "--whole-budget",
@@ -53,6 +53,9 @@ const SHORT: [&str; 7] = [
     "500ms",
     "--warm-up",
     "1s",
+    // A virtual machine takes seconds of CPU time to its first answer, and shares two CPUs with all other steps.
+    "--start-timeout",
+    "300s",
 ];
 
 /// The workload whose session has equal work.
@@ -187,7 +190,19 @@ fn heats(header: &Value, journal: &[Value], stacks: &[&str]) -> Result<(), Strin
         .collect();
     for stack in stacks {
         if !planned.iter().any(|target| is_of(target, stack)) {
-            return Err(format!("{stack} was not measured"));
+            let targets = list(&header["targets"]);
+            let own = targets.iter().find(|one| is_of(&one["target"], stack));
+            let of_one = |one: &'_ Value| {
+                let reason = &one["state"]["reason"];
+                let of_workload = &one["failed_workloads"][0]["failure"]["reason"];
+                [reason, of_workload]
+                    .into_iter()
+                    .find_map(Value::as_str)
+                    .map(str::to_owned)
+            };
+            let reason = own.and_then(of_one);
+            let reason = reason.unwrap_or_else(|| "it answers nothing of that workload".to_owned());
+            return Err(format!("{stack} was not measured: {reason}"));
         }
     }
     let recorded = journal.iter().filter(|one| one["record"] == "heat");
@@ -262,7 +277,21 @@ mod tests {
         assert_eq!(heats(&header, &good, &both), Ok(()));
         let told =
             |journal: &[Value], stacks: &[&str]| heats(&header, journal, stacks).unwrap_err();
-        assert!(told(&good, &["a", "c"]).contains("c was not measured"));
+        let with_c = ["a", "c"];
+        assert!(told(&good, &with_c).contains("c was not measured: it answers nothing"));
+        let mut failed = header.clone();
+        failed["targets"] = json!([
+            { "target": "a:x", "state": { "is": "ready" } },
+            { "target": "c:y", "state": { "is": "failed", "reason": "no answer within 60 s" } },
+        ]);
+        let told_why = |header: &Value| heats(header, &good, &with_c).unwrap_err();
+        assert_eq!(
+            told_why(&failed),
+            "c was not measured: no answer within 60 s"
+        );
+        failed["targets"][1] = json!({ "target": "c:y", "state": { "is": "ready" },
+            "failed_workloads": [{ "failure": { "reason": "a wrong answer" } }] });
+        assert_eq!(told_why(&failed), "c was not measured: a wrong answer");
         assert!(told(&good[1..], &both).contains("1 heats were recorded"));
         let mut disturbed = heat(9);
         disturbed["heat"]["end"] = json!("disturbed");

@@ -11,7 +11,7 @@
 
 (set! *warn-on-reflection* true)
 
-(def ^:private statement-timeout "10s")
+(def ^:private ^String statement-timeout "10s")
 
 (defn- credentials
   "User and password of a URL."
