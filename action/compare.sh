@@ -229,7 +229,7 @@ START
   local found
   found=$(verdict)
   output verdict "$found"
-  local throughput='first(.compared[0].ratios[] | select(.metric == "throughput"))'
+  local throughput='first(.compared[0].ratios[]? | select(.metric == "throughput"))'
   output ratio "$(field "$throughput.ratio")"
   output low "$(field "$throughput.interval.low")"
   output high "$(field "$throughput.interval.high")"

@@ -44,6 +44,5 @@ func listProducts(c fiber.Ctx) error {
 	if from < 1 || from > maxProductID {
 		return fiber.NewError(fiber.StatusBadRequest, "from must be a number from 1 to 1000000")
 	}
-	c.Vary(fiber.HeaderAcceptEncoding)
 	return c.JSON(productsFrom(from))
 }

@@ -123,11 +123,11 @@ pub(crate) fn quick_builds() -> Vec<(&'static str, OsString)> {
 /// # Errors
 /// When there is no compiler, or the one without optimisation cannot be written.
 fn path_with_quick_cxx() -> io::Result<OsString> {
-    const COMPILER: &str = "/usr/bin/c++";
+    const COMPILER: &str = "/usr/bin/g++";
     fs::metadata(COMPILER)?;
     let folder = target().join("tmp/compilers");
     fs::create_dir_all(&folder)?;
-    let quick = folder.join("c++");
+    let quick = folder.join("g++");
     // The last options take precedence.
     let script = format!("#!/bin/sh\nexec {COMPILER} \"$@\" -O0 -fno-lto\n");
     fs::write(&quick, script)?;

@@ -131,7 +131,8 @@ fn table(
     let done = runs
         .iter()
         .filter_map(|run| run.figures.complete.or(run.load.requests));
-    let command = runs.iter().find_map(|run| run.command.clone());
+    let command = runs.first().and_then(|run| run.command.clone());
+    let command = command.filter(|one| runs.iter().all(|run| run.command.as_ref() == Some(one)));
     let mut rows: Vec<PublishedRow> = Vec::new();
     for run in runs {
         let mut row = row(run, usual, how);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use deadheat_model::{
-    figure::{capital, count, counted, separated, some},
+    figure::{byte_rate, capital, count, counted, separated, some},
     imported::{ENOUGH_RUNS, Run, Tool},
     load::Reuse,
     warning::{Warning, doubt},
@@ -208,12 +208,11 @@ fn limit(run: &Run) -> Option<Warning> {
         _ => false,
     };
     is_near.then(|| {
-        let gib = kib / 1024.0 / 1024.0;
         let text = format!(
-            "The one CPU that {} uses made {} requests/s and {gib:.1} GiB/s: it may be the limit, and faster servers would \
-             seem equal.",
+            "The one CPU that {} uses made {} requests/s and {}: it may be the limit, and faster servers would seem equal.",
             run.tool.name(),
-            whole(rate)
+            whole(rate),
+            byte_rate(kib * 1024.0)
         );
         doubt("one-cpu", text)
     })

@@ -3,7 +3,7 @@
 
 mod table;
 
-use deadheat_model::load::{REDIRECTS, StreamEvent};
+use deadheat_model::load::StreamEvent;
 use deadheat_shell::{exit::CommandFailure, rate};
 use table::{EXCLUDE, NEED};
 
@@ -73,7 +73,6 @@ fn is_special(name: &str, args: &LoadArgs, origins: &[Origin]) -> Option<bool> {
             word => has_word(&request.headers, name, word),
         });
     }
-    let expected = args.answer.expect_status.as_ref();
     Some(match name {
         "https://" => origins.iter().any(|origin| origin.tls),
         "http://" => origins.iter().any(|origin| !origin.tls),
@@ -88,9 +87,6 @@ fn is_special(name: &str, args: &LoadArgs, origins: &[Origin]) -> Option<bool> {
         "--wait" => args.safety.wait != WaitArg::Auto,
         "--wait poll" => args.safety.wait == WaitArg::Poll,
         "--progress terminal" => args.output.progress == ProgressArg::Terminal,
-        "--expect-status with redirects" => {
-            expected.is_some_and(|set| REDIRECTS.iter().any(|status| set.contains(*status)))
-        }
         "--proxy http://… for http://…" => {
             let proxy = args.connection.proxy.as_deref();
             proxy.is_some_and(|typed| typed.trim().starts_with("http:"))

@@ -56,7 +56,6 @@ fn contradictions_are_refused_with_both_names() {
         "--cookies | --pipeline 2",
         "--follow-redirects | --pipeline 2",
         "--most-requests-per-connection 5 | --follow-redirects",
-        "--follow-redirects=3 | --expect-status 2xx,3xx",
         "--unix-socket /x | --resolve ::1",
         "--unix-socket /x | -4",
         "--all-addresses | --unix-socket /x",

@@ -216,6 +216,14 @@ impl LatencyHistogram {
         self.0.dense().quantile_below(bound)
     }
 
+    /// The latencies that are at most `bound`. One up to 0.1 % above it may count as below it.
+    pub fn up_to(&self, bound: Duration) -> Self {
+        let bound = u64::try_from(bound.as_nanos()).unwrap_or(u64::MAX);
+        let counts = self.0.sparse();
+        let below = counts.partition_point(|(value, _)| *value <= bound);
+        Self(Counts::Sparse(counts[..below].into()))
+    }
+
     /// The number of latencies in each bucket. The buckets have the upper bounds `bounds` (nanoseconds, ascending), and
     /// the last bucket is above all bounds. A latency up to 0.1 % above a bound may count as below it.
     pub fn buckets(&self, bounds: &[u64]) -> Vec<u64> {
@@ -521,6 +529,21 @@ mod tests {
             both.record_ns(u64::MAX);
         }
         assert_eq!(compact, histogram);
+    }
+
+    #[test]
+    fn what_is_above_a_bound_is_left_out() {
+        let mut histogram = LatencyHistogram::new();
+        for ms in [1, 1_000, 1_000, 2_100] {
+            histogram.record_ns(ms * 1_000_000);
+        }
+        let second = Duration::from_secs(1);
+        for kept in [histogram.up_to(second), histogram.compact().up_to(second)] {
+            assert_eq!(kept.count(), 3);
+            assert_eq!(kept.max(), histogram.quantile(0.75));
+        }
+        assert_eq!(histogram.up_to(Duration::MAX), histogram);
+        assert!(histogram.up_to(Duration::ZERO).is_empty());
     }
 
     #[test]

@@ -1,5 +1,8 @@
 import type { Settings } from "./settings.ts";
 
+/** As many connections may wait to be accepted. */
+const BACKLOG = 4096;
+
 /**
  * Serves the ports that deno serve has no option for: HTTPS, and HTTP/2 without TLS. Deno speaks both versions of HTTP
  * on every port. Each thread listens, as on deno serve's own port.
@@ -8,7 +11,12 @@ export function serveMore(
   { host, tls, h2cPort }: Settings,
   handler: Deno.ServeHandler,
 ): Deno.HttpServer[] {
-  const options = { hostname: host, reusePort: true, onListen() {} };
+  const options = {
+    hostname: host,
+    reusePort: true,
+    tcpBacklog: BACKLOG,
+    onListen() {},
+  };
   const servers: Deno.HttpServer[] = [];
   if (tls) {
     const cert = Deno.readTextFileSync(tls.certFile);

@@ -64,7 +64,9 @@ if url = System.get_env("DATABASE_URL") do
     # By default requests are turned away once they wait 50 ms for a connection, then 100 ms, and so on. Here they wait
     # as long as their clients do.
     queue_target: 30_000,
-    queue_interval: 30_000
+    queue_interval: 30_000,
+    # By default a connection is pinged after each second without a statement.
+    idle_interval: :timer.hours(1)
 end
 
 if url = System.get_env("UPSTREAM_URL") do

@@ -16,6 +16,8 @@ import { techempower } from './routes/techempower.js';
 import { upload } from './routes/upload.js';
 import { users } from './routes/users.js';
 
+// Node's own. Fastify turns it off unless it is asked for.
+const REQUEST_TIMEOUT_MS = 300_000;
 // Longer than clients and load balancers usually keep a connection.
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 export const TIMEOUTS = {
@@ -28,6 +30,7 @@ export function createApp({ databaseUrl, poolSize, upstreamUrl, blobPath, static
   const app = fastify({
     logger: false,
     keepAliveTimeout: TIMEOUTS.keepAliveTimeout,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     http: { headersTimeout: TIMEOUTS.headersTimeout },
   });
   app.setValidatorCompiler(compileValidator);

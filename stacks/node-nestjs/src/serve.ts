@@ -14,6 +14,8 @@ import { settings } from './settings.js';
 
 const VIEWS = join(import.meta.dirname, '../views');
 const LISTEN_BACKLOG = 4096;
+// Node's own. Fastify turns it off unless it is asked for.
+const REQUEST_TIMEOUT_MS = 300_000;
 // Longer than clients and load balancers usually keep a connection.
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const TIMEOUTS = {
@@ -30,6 +32,7 @@ export async function serve(): Promise<void> {
     AppModule,
     new FastifyAdapter({
       keepAliveTimeout: TIMEOUTS.keepAliveTimeout,
+      requestTimeout: REQUEST_TIMEOUT_MS,
       http: { headersTimeout: TIMEOUTS.headersTimeout },
     }),
     {

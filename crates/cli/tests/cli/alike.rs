@@ -271,17 +271,56 @@ fn without_a_valid_answer_there_is_the_report_of_the_tool() {
     let ended = run(&root, &["hey", "-n", "4", "-c", "2", &url]).exits(0);
     assert!(ended.stdout.contains("  [302]\t4 responses\n"), "{ended}");
     assert!(!ended.stdout.contains("Error distribution"), "{ended}");
+    assert!(!ended.stdout.contains("Slowest:\t0.0000"), "{ended}");
     let ended = run(&root, &["oha", "-n", "4", "-c", "2", "-r", "3", &url]).exits(0);
     assert!(ended.stdout.contains("  [302] 4 responses\n"), "{ended}");
+    let elsewhere = OracleServer::start(|_: &Turn<'_>| {
+        send(sized(302, "Location: http://other.example/\r\n", b""))
+    })
+    .unwrap();
+    let url = format!("http://{}/", elsewhere.address());
+    let ended = run(&root, &["hey", "-n", "4", "-c", "2", &url]).exits(0);
+    assert!(!ended.stdout.contains("[302]"), "{ended}");
+    assert!(
+        ended
+            .stdout
+            .contains("  [4]\ta redirect could not be followed\n"),
+        "{ended}"
+    );
+    let too_much = OracleServer::start(|_: &Turn<'_>| {
+        let mut bytes = hello();
+        bytes.push(b'x');
+        send(bytes)
+    })
+    .unwrap();
+    let url = format!("http://{}/", too_much.address());
+    let ended = run(&root, &["hey", "-n", "4", "-c", "2", &url]).exits(0);
+    assert!(ended.stdout.contains("  [200]\t4 responses\n"), "{ended}");
+    assert!(!ended.stdout.contains("Error distribution"), "{ended}");
+    let late = OracleServer::start(|_: &Turn<'_>| {
+        vec![
+            Action::Pause(Duration::from_millis(1_100)),
+            Action::Send(hello()),
+        ]
+    })
+    .unwrap();
+    let url = format!("http://{}/", late.address());
+    let words = ["wrk", "-t1", "-c2", "-d2s", "--timeout", "1s", &url];
+    let ended = run(&root, &words).exits(0);
+    let errors = "  Socket errors: connect 0, read 0, write 0, timeout 2\n";
+    assert!(ended.stdout.contains("  2 requests in "), "{ended}");
+    assert!(ended.stdout.contains(errors), "{ended}");
     let silent = OracleServer::start(|_: &Turn<'_>| vec![Action::Silence]).unwrap();
     let url = format!("http://{}/", silent.address());
     let words = ["wrk", "-t1", "-c2", "-d2s", "--timeout", "1s", &url];
     let ended = run(&root, &words).exits(0);
     assert!(ended.stdout.contains("  0 requests in "), "{ended}");
+    assert!(ended.stdout.contains("    -nan%\n"), "{ended}");
+    assert!(!ended.stdout.contains("Socket errors"), "{ended}");
     assert!(
         ended
             .stdout
-            .contains("  Socket errors: connect 0, read 0, write 0, timeout "),
+            .contains("deadheat: 2 requests had no answer when the load ended"),
         "{ended}"
     );
     let ended = run(&root, &["hey", "-n", "2", "-c", "2", "-t", "1", &url]).exits(0);

@@ -134,13 +134,14 @@ fn a_slow_link_and_a_lossy_one_are_in_the_times_of_their_hosts() {
             "{name}: {median:?} through 20 ms each way"
         );
     }
-    network.lose(2, 100, server.address().port());
+    network.lose(2, 10, server.address().port());
     let loaded = on_all(&network, &args, &url(server.address()));
-    // What is lost is sent again after 200 ms at least (RFC 6298, as Linux has it).
+    // What is lost is sent again after 200 ms at least (RFC 6298, as Linux has it). One in ten is, and a busy machine delays
+    // few answers for as long.
     for (name, part) in parts(&loaded) {
-        let longest = part.service_time.max().expect("answers");
-        let lossy = longest >= Duration::from_millis(150);
-        assert_eq!(lossy, name == "h2", "{name}: at most {longest:?}");
+        let slow = part.service_time.quantile(0.95).expect("answers");
+        let lossy = slow >= Duration::from_millis(150);
+        assert_eq!(lossy, name == "h2", "{name}: 5 % take {slow:?} or longer");
     }
 }
 

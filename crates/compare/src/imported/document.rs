@@ -173,7 +173,10 @@ fn is_of_one_table(run: &Run, next: &Run) -> bool {
 fn section(runs: &[Run]) -> Section {
     let first = &runs[0];
     let title = first.section.as_deref().unwrap_or(&first.place.file);
-    let loaded = first.command.as_ref().or(first.target.as_ref());
+    let same = |of: fn(&Run) -> Option<&String>| {
+        of(first).filter(|one| runs.iter().all(|run| of(run) == Some(*one)))
+    };
+    let loaded = same(|run| run.command.as_ref()).or_else(|| same(|run| run.target.as_ref()));
     let columns = COLUMNS.iter();
     let columns: Vec<&FigureColumn> = columns
         .filter(|(_, cell)| runs.iter().any(|run| cell(&run.figures).is_some()))

@@ -1,8 +1,6 @@
 //! Whether a spec is within bounds, and whether its parts go together; what HTTP/2 needs of it and refuses.
 
-use deadheat_model::load::{
-    Exchange, LoadSpec, Protocol, REDIRECTS, Reuse, Target, Think, Timeouts,
-};
+use deadheat_model::load::{Exchange, LoadSpec, Protocol, Reuse, Target, Think, Timeouts};
 
 use super::PreparedExchange;
 use crate::{
@@ -99,10 +97,6 @@ pub(super) fn check_browsing(
         headers.any(|(name, _)| name.eq_ignore_ascii_case("cookie"))
     };
     let follows = spec.redirects > 0;
-    let accepts = |prepared: &PreparedExchange| {
-        let mut statuses = REDIRECTS.iter();
-        statuses.any(|status| prepared.statuses.contains(*status))
-    };
     let named_whole = |target: &Target| target.forwarding_proxy().is_some();
     let problem = if pipeline > 1 {
         "a request that follows an answer cannot be sent behind pipelined requests"
@@ -112,8 +106,6 @@ pub(super) fn check_browsing(
         "a request has a Cookie of its own"
     } else if follows && spec.most_per_connection.is_some() {
         "nobody knows beforehand which redirect is the last request on a connection"
-    } else if follows && exchanges.iter().any(accepts) {
-        "a redirect that is followed is not a final answer"
     } else if spec.targets().any(named_whole) {
         "paths cannot be followed in the whole URLs that a proxy of HTTP is sent"
     } else {

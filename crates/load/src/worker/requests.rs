@@ -236,11 +236,6 @@ impl Worker<'_> {
             .http
             .answer
             .verdict(exchange, expect, &mut self.contents);
-        self.recorder.answered(
-            flight.started,
-            connection.http.answer.status,
-            verdict.content_checked,
-        );
         let not_followed = match connection.http.redirect_outcome() {
             RedirectOutcome::Final => None,
             RedirectOutcome::Followed => Some(EXTRA),
@@ -250,6 +245,14 @@ impl Worker<'_> {
                 Cause::Why(why),
             )),
         };
+        // A redirect that could not be followed is not the answer that the request asked for.
+        if not_followed.is_none() {
+            self.recorder.answered(
+                flight.started,
+                connection.http.answer.status,
+                verdict.content_checked,
+            );
+        }
         let is_valid = verdict.failure.is_none() && extra.is_empty() && not_followed.is_none();
         self.recorder.ended_on(route, flight.started, is_valid);
         if let Some(fault) = not_followed {

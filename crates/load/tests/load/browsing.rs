@@ -132,13 +132,11 @@ fn a_head_stays_one() {
 
 #[test]
 fn what_leads_nowhere_fails_the_request_and_says_why() {
-    let close = "Connection: close\r\n";
     for (answer, why) in [
         (to(302, "/"), "more redirects in a row"),
         (to(302, "http://other.example/"), "another origin"),
         (to(307, "//127.0.0.1:1/x?token=secret"), "another origin"),
         (to(301, "http://["), "not a URL"),
-        (sized(308, close, b""), "no Location"),
         (
             sized(303, "Location: /a\r\nLocation: /b\r\n", b""),
             "more than one Location",
@@ -147,6 +145,7 @@ fn what_leads_nowhere_fails_the_request_and_says_why() {
         let server = OracleServer::start(move |_: &Turn<'_>| send(answer.clone())).unwrap();
         let seen = run(&following(&server, 6, "/"));
         assert_eq!(seen.total.failed[Failure::BadRedirect], 6, "{why}");
+        assert!(seen.statuses.is_empty(), "{why}: not one final answer");
         let causes = causes(&seen, Failure::BadRedirect);
         assert!(causes.len() == 1 && causes[0].contains(why), "{causes:?}");
         assert!(!seen.examples.is_empty());
@@ -168,6 +167,13 @@ fn others_than_redirects_are_final() {
         let seen = run(&following(&server, 3, "/"));
         assert_eq!(seen.total.failed[Failure::WrongStatus], 3, "{status}");
     }
+    // Neither is one that says nowhere to go.
+    let server = OracleServer::start(|_: &Turn<'_>| send(sized(308, "", BODY))).unwrap();
+    let mut spec = following(&server, 3, "/");
+    assert_eq!(run(&spec).total.failed[Failure::WrongStatus], 3);
+    spec.exchanges[0].expect.status = "308".parse().unwrap();
+    let seen = run(&spec);
+    assert_eq!((seen.total.succeeded, seen.statuses[&308]), (3, 3));
 }
 
 #[test]

@@ -277,12 +277,6 @@ pub(super) const EXCLUDE: &[Rule] = &[
         "both set the Cookie header, so use only one of them",
     ),
     (
-        &["--follow-redirects"],
-        &["--expect-status with redirects"],
-        "a redirect that is followed is not a final answer. Remove 301, 302, 303, 307 and 308 from the statuses, or do \
-         not follow redirects",
-    ),
-    (
         CONTENTS,
         CONTENTS,
         "the body is compared with one expectation, so use only one of them",

@@ -9,7 +9,7 @@ use deadheat_model::LoadRecord;
 use deadheat_runner::session::describe_machine;
 use deadheat_shell::exit::CommandFailure;
 
-use super::document::Ab;
+use super::document::{Ab, Wrk};
 use crate::{ServerContact, options::LoadArgs};
 
 /// What a tool's options ask for.
@@ -46,12 +46,7 @@ pub(super) enum Print {
         /// Where the percentages go.
         percentiles: Option<PathBuf>,
     },
-    Wrk {
-        url: String,
-        threads: u32,
-        connections: u32,
-        latency: bool,
-    },
+    Wrk(Wrk),
     Hey,
     Oha {
         json: bool,
@@ -69,9 +64,7 @@ pub(super) struct LoadArguments {
 }
 
 /// Statuses of which each is an answer, as for the tools.
-const ANY: &str = "100-599";
-/// The same without redirects, where these are followed.
-const FINAL: &str = "100-300,304-306,309-599";
+pub(super) const ANY: &str = "100-599";
 
 /// Goes through this proxy, HOST:PORT or a URL.
 pub(super) fn with_proxy(load: &mut Vec<String>, proxy: &Option<String>) {
@@ -95,12 +88,6 @@ pub(super) fn uses_absolute_form(proxy: &Option<String>, tls: bool) -> bool {
 /// Follows redirects as often in a row.
 pub(super) fn with_redirects(load: &mut Vec<String>, most: u32) {
     load.push(format!("--follow-redirects={most}"));
-}
-
-/// The statuses of which each is an answer, as for the tool.
-pub(super) fn any(load: &[String]) -> &'static str {
-    let follows = |word: &String| word.starts_with("--follow-redirects");
-    if load.iter().any(follows) { FINAL } else { ANY }
 }
 
 /// Loads as the arguments of `deadheat load` say, in which each of these statuses is valid. Other parameters are those

@@ -23,7 +23,7 @@ use deadheat_shell::{
     values::one_of,
 };
 
-use self::equivalent::{Print, any, loaded, with};
+use self::equivalent::{ANY, Print, loaded, with};
 use crate::{
     ServerContact,
     analysis::analyse,
@@ -137,7 +137,7 @@ pub fn run(
         Tool::Wrk => ServerContact::None,
         Tool::Ab | Tool::Hey | Tool::Oha => ServerContact::Reached,
     };
-    let record = loaded(&wanted.load, any(&wanted.load), wanted.limit, contact).map_err(failed)?;
+    let record = loaded(&wanted.load, ANY, wanted.limit, contact).map_err(failed)?;
     if tool == Tool::Wrk && is_refused(&record) {
         let failure = CommandFailure::no_result(format!(
             "unable to connect to {}: Connection refused",
@@ -217,12 +217,7 @@ fn print(tool: Tool, record: &LoadRecord, print: Print) -> Result<(), CommandFai
             }
             compat::ab(record, &about)
         }
-        Print::Wrk {
-            url,
-            threads,
-            connections,
-            latency,
-        } => compat::wrk(record, &url, threads, connections, latency),
+        Print::Wrk(options) => compat::wrk(record, &options),
         Print::Hey => compat::hey(record),
         Print::Oha {
             json,
@@ -317,7 +312,7 @@ mod tests {
             (
                 Tool::Wrk,
                 "-t1 -c 1k -d2m --timeout 3 -H X:1 http://h/",
-                "http://h/ --connections 1000 --duration 120000ms --timeout 3000ms -H X:1",
+                "http://h/ --connections 1000 --duration 120000ms --timeout 3600000ms --grace 0s -H X:1",
             ),
             (
                 Tool::Hey,
@@ -352,23 +347,23 @@ mod tests {
             (
                 Tool::Wrk,
                 "-t1 -c 1 -L -T 5s http://h/",
-                "--connections 1 --duration 10000ms --timeout 5000ms",
+                "--connections 1 --duration 10000ms --timeout 3600000ms --grace 0s",
             ),
             (
                 Tool::Wrk,
                 "-t4 -c 8 http://h/",
-                "--connections 8 --duration 10000ms --timeout 2000ms --threads 4",
+                "--connections 8 --duration 10000ms --timeout 3600000ms --grace 0s --threads 4",
             ),
             // Each of wrk's threads has as many connections as any other.
             (
                 Tool::Wrk,
                 "-t4 -c 11 http://h/",
-                "--connections 8 --duration 10000ms --timeout 2000ms --threads 4",
+                "--connections 8 --duration 10000ms --timeout 3600000ms --grace 0s --threads 4",
             ),
             (
                 Tool::Wrk,
                 "-t3 -c 100 http://h/",
-                "--connections 99 --duration 10000ms --timeout 2000ms --threads 3",
+                "--connections 99 --duration 10000ms --timeout 3600000ms --grace 0s --threads 3",
             ),
             (Tool::Ab, "-X p:1 http://h/", "--proxy http://p:1"),
             (Tool::Hey, "http://h/", "--follow-redirects=10"),

@@ -5,7 +5,10 @@ use std::time::Duration;
 use clap::Parser;
 use deadheat_shell::exit::CommandFailure;
 
-use super::equivalent::{self, EquivalentLoad, Print, milliseconds, refuse, with, with_flag};
+use super::{
+    document::Wrk,
+    equivalent::{self, EquivalentLoad, FOREVER, Print, milliseconds, refuse, with, with_flag},
+};
 use crate::url::LoadUrl;
 
 /// wrk's threads, if nobody says how many.
@@ -73,7 +76,9 @@ pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, Comman
     let connections = options.connections / of_wrk * of_wrk;
     with(&mut load, "--connections", connections.to_string());
     with(&mut load, "--duration", milliseconds(options.duration));
-    with(&mut load, "--timeout", milliseconds(options.timeout));
+    // It waits on, and never longer than it loads.
+    with(&mut load, "--timeout", milliseconds(FOREVER));
+    with(&mut load, "--grace", "0s");
     for header in &options.headers {
         with(&mut load, "-H", header);
     }
@@ -90,12 +95,13 @@ pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, Comman
         version: false,
         load,
         limit: None,
-        print: Print::Wrk {
+        print: Print::Wrk(Wrk {
             url: typed,
             threads,
             connections: options.connections,
             latency: options.latency,
-        },
+            timeout: options.timeout,
+        }),
     })
 }
 

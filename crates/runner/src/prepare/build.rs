@@ -29,6 +29,13 @@ pub const DEFAULT_COMMAND_LIMIT: Duration = Duration::from_secs(15 * 60);
 const TAIL_LINES: usize = 20;
 /// The interval at which the lock of another Deadheat is checked.
 const LOCK_ATTENTION: Duration = Duration::from_millis(100);
+/// Makes compilers ignore the settings below the user's home, which would change what is built: `go env -w`, a `go.work` of a
+/// parent folder, and `rustflags` of Cargo's `config.toml`.
+const WITHOUT_USER_SETTINGS: [(&str, &str); 3] = [
+    ("GOENV", "off"),
+    ("GOWORK", "off"),
+    ("CARGO_ENCODED_RUSTFLAGS", ""),
+];
 /// Options that only concern downloads: a command makes the same files with them and without them.
 const OF_DOWNLOADS: [&str; 2] = ["--offline", "--strict-checksums"];
 
@@ -280,7 +287,11 @@ impl Work<'_> {
                 phase,
                 command: in_shell(command),
             });
-            let task = Task::new(command, &self.stack.dir, &log, self.builder.limit);
+            let mut task = Task::new(command, &self.stack.dir, &log, self.builder.limit);
+            // A fetch needs the user's settings, which say where packages come from.
+            if phase == Phase::Build {
+                task.env = &WITHOUT_USER_SETTINGS;
+            }
             run(self.builder.host, &task).map_err(|error| CommandFailure {
                 failure: self.failed(phase, &error, &log),
                 unreachable: what_was_unreachable(&error, &log),

@@ -39,6 +39,8 @@ pub(super) struct Task<'t> {
     /// Whether the command inherits the whole environment, like a command that the user types. Builds only inherit a
     /// few variables.
     pub inherits_all: bool,
+    /// Variables that are set besides, over inherited ones.
+    pub env: &'t [(&'t str, &'t str)],
 }
 
 impl<'t> Task<'t> {
@@ -52,6 +54,7 @@ impl<'t> Task<'t> {
             finishes: false,
             heading: true,
             inherits_all: false,
+            env: &[],
         }
     }
 }
@@ -238,6 +241,9 @@ fn spawn_spec(host: &Host<'_>, task: &Task<'_>) -> Result<Spawn, CommandError> {
         env.retain(|(name, _)| !name.starts_with("LC_") && !name.starts_with("LANG"));
         env.extend(IN_ENGLISH.map(|(name, value)| (name.to_owned(), value.to_owned())));
     }
+    env.retain(|(name, _)| task.env.iter().all(|(own, _)| own != name));
+    let own = task.env.iter();
+    env.extend(own.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
     Ok(Spawn {
         name: format!("`{}`", command()),
         program: found,

@@ -157,10 +157,21 @@ pub(super) const LATE: Duration = Duration::from_secs(60);
 /// The maximum delay of a server's clock in a heat, in which the server may have been frozen for minutes.
 pub(super) const LATE_IN_HEATS: Duration = Duration::from_secs(3_600);
 
+/// The time of a Date header. The first days of a month may have one digit, as in RFC 1123 (section 5.2.14): RFC 9110 asks for
+/// two, but Java's `RFC_1123_DATE_TIME` writes one.
+fn time_of(date: &str) -> Option<SystemTime> {
+    let parse = |date: &str| httpdate::parse_http_date(date).ok();
+    let with_two_digits = || {
+        let (weekday, rest) = date.split_once(", ")?;
+        parse(&format!("{weekday}, 0{rest}"))
+    };
+    parse(date).or_else(with_two_digits)
+}
+
 /// Checks that `answer` has a current Date header, as a server with a clock must send (RFC 9110, section 6.6.1).
 fn judge_date(asked: &str, answer: &WholeAnswer, late: Duration) -> Result<(), Fault> {
     let date = answer.header("date");
-    let parsed = date.and_then(|date| httpdate::parse_http_date(date).ok());
+    let parsed = date.and_then(time_of);
     let now = SystemTime::now();
     let is_now = |date: &SystemTime| *date + late > now && *date < now + LATE;
     if parsed.as_ref().is_some_and(is_now) {
@@ -196,6 +207,20 @@ mod tests {
             fault.to_string(),
             "x: a rule: expected status 404, 405 or 501, got status 200 with an empty body"
         );
+    }
+
+    #[test]
+    fn the_day_of_a_date_may_have_one_digit() {
+        let first = time_of("Tue, 01 Dec 2026 00:04:26 GMT");
+        assert!(first.is_some());
+        assert_eq!(time_of("Tue, 1 Dec 2026 00:04:26 GMT"), first);
+        for wrong in [
+            "Tue, 001 Dec 2026 00:04:26 GMT",
+            "1 Dec 2026 00:04:26 GMT",
+            "Tue, ",
+        ] {
+            assert_eq!(time_of(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

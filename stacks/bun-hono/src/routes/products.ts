@@ -15,8 +15,6 @@ export const products = new Hono().get(
   compress(),
   zValidator("query", query),
   (c) => {
-    // The middleware does not say so.
-    c.header("Vary", "Accept-Encoding");
     return c.json(productsFrom(c.req.valid("query").from));
   },
 );

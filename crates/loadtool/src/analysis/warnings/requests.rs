@@ -223,13 +223,15 @@ impl Load<'_> {
             Failure::ConnectRefused,
             Failure::ConnectTimeout,
             Failure::ConnectOther,
-            Failure::Tls,
         ];
-        let failed = kinds.iter().map(|kind| failed[*kind]).sum();
-        let sentence = format!(
-            "{} failed because no connection could be made, or TLS could not be agreed on.",
-            requests(failed)
-        );
+        let connecting: u64 = kinds.iter().map(|kind| failed[*kind]).sum();
+        let why = match (connecting, failed[Failure::Tls]) {
+            (_, 0) => "no connection could be made",
+            (0, _) => "TLS could not be agreed on",
+            _ => "no connection could be made, or TLS could not be agreed on",
+        };
+        let failed = connecting + failed[Failure::Tls];
+        let sentence = format!("{} failed because {why}.", requests(failed));
         (failed > 0).then(|| doubt("not-connected", sentence).with("requests", failed))
     }
 

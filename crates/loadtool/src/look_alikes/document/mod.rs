@@ -12,7 +12,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use deadheat_model::{
     Failure, LatencyHistogram, LoadRecord, Observation,
-    figure::{count, figure},
+    figure::{count, figure, time},
     warning::Level,
 };
 
@@ -20,7 +20,7 @@ pub use self::{
     ab::{Ab, ab, ab_percentiles},
     hey::hey,
     oha::{oha, oha_json},
-    wrk::wrk,
+    wrk::{Wrk, wrk},
 };
 use crate::analysis::{IN_EVERY_HEADLINE, LoadAnalysis};
 
@@ -30,9 +30,6 @@ struct ToolFigures<'a> {
     /// How long answers took; from the start of connecting, where each request has a connection of its own.
     times: &'a LatencyHistogram,
 }
-
-/// The cause of a redirect that could not be followed for want of a Location.
-const NO_LOCATION: &str = "it has no Location";
 
 impl<'a> ToolFigures<'a> {
     fn new(record: &'a LoadRecord) -> Self {
@@ -62,18 +59,20 @@ impl<'a> ToolFigures<'a> {
         kinds.iter().map(|kind| failed[*kind]).sum()
     }
 
-    /// Requests that no whole answer came to, by what happened.
+    /// Requests that no whole answer came to, by what happened. After an answer, bytes that nobody asked for make none of it.
     fn errors(&self) -> Vec<(&'static str, u64)> {
-        let failed = self.observation.measured.failed.iter();
+        let measured = &self.observation.measured;
         let answered = [
             Failure::WrongStatus,
             Failure::WrongLength,
             Failure::WrongContent,
         ];
+        let before_extra = self.answers() - measured.succeeded - self.failed(&answered);
+        let failed = measured.failed.iter();
         let unanswered = failed.filter(|(kind, _)| !answered.contains(kind));
         let mut errors: Vec<_> = unanswered
             .map(|(kind, count)| match kind {
-                Failure::BadRedirect => (kind.describe(), count - self.without_location()),
+                Failure::ExtraBytes => (kind.describe(), count - before_extra),
                 kind => (kind.describe(), count),
             })
             .filter(|(_, count)| *count > 0)
@@ -86,14 +85,6 @@ impl<'a> ToolFigures<'a> {
     fn ended(&self) -> u64 {
         let errors: u64 = self.errors().iter().map(|(_, count)| count).sum();
         self.answers() + errors
-    }
-
-    /// Redirects that say nowhere to go: final answers for all tools (RFC 9110 §15.4 asks for no Location).
-    fn without_location(&self) -> u64 {
-        let groups = self.observation.failures.iter();
-        let without =
-            groups.filter(|group| group.kind == Failure::BadRedirect && group.cause == NO_LOCATION);
-        without.map(|group| group.measured).sum()
     }
 
     fn seconds(&self) -> f64 {
@@ -193,12 +184,30 @@ pub fn remarks(tool: Tool, record: &LoadRecord, analysis: &LoadAnalysis) -> Vec<
             count(failed)
         ));
     }
+    remarks.extend(unanswered(&found));
     // The limits of the generator, and what spoils the times: neither is in any of the four formats.
     let warnings = analysis.verdict.warnings.iter();
     let grave = warnings
         .filter(|one| one.level <= Level::Doubt && !IN_EVERY_HEADLINE.contains(&one.id.as_str()));
     remarks.extend(grave.map(|one| one.in_full()));
     remarks
+}
+
+/// Waits below this are usual at the end of a load.
+const LONG_WAIT: Duration = Duration::from_secs(1);
+
+/// What to say of requests that waited when the load ended, for longer than any answer took: the tools' reports lack them.
+fn unanswered(found: &ToolFigures<'_>) -> Option<String> {
+    let ages = found.observation.in_flight_ages.as_ref()?;
+    let longest = found.times.max().unwrap_or_default();
+    let waiting = ages.count() - ages.up_to(longest.max(LONG_WAIT)).count();
+    (waiting > 0).then(|| {
+        format!(
+            "{} requests had no answer when the load ended, the oldest after {}. They are in no figure above.",
+            count(waiting),
+            time(ages.max().unwrap_or_default()),
+        )
+    })
 }
 
 /// "404: 12, 500: 3".

@@ -80,14 +80,28 @@ impl Units {
     }
 }
 
-/// The report of a load of `url` by this many `threads` and `connections`; `latency`: with the distribution.
-pub fn wrk(
-    record: &LoadRecord,
-    url: &str,
-    threads: u32,
-    connections: u32,
-    latency: bool,
-) -> String {
+/// What wrk prints of its options, and what they change in its report.
+pub struct Wrk {
+    /// The URL, as it was typed.
+    pub url: String,
+    /// Its threads.
+    pub threads: u32,
+    /// Connections, in all.
+    pub connections: u32,
+    /// Whether the distribution of latencies is in the report.
+    pub latency: bool,
+    /// An answer that took longer is a request, and a timeout. Its time counts nowhere.
+    pub timeout: Duration,
+}
+
+/// The report of a load with these options.
+pub fn wrk(record: &LoadRecord, options: &Wrk) -> String {
+    let Wrk {
+        url,
+        threads,
+        connections,
+        ..
+    } = options;
     let found = ToolFigures::new(record);
     let observation = found.observation;
     let planned = match record.spec.stop {
@@ -100,7 +114,8 @@ pub fn wrk(
         "Running {length:.0}{unit} test @ {url}\n  {threads} threads and {connections} connections\n"
     );
     text += "  Thread Stats   Avg      Stdev     Max   +/- Stdev\n";
-    let times = found.times;
+    let times = &found.times.up_to(options.timeout);
+    let late = found.times.count() - times.count();
     let microseconds = |time: Option<Duration>| 1e6 * seconds(time);
     let latencies = Spread {
         mean: microseconds(times.mean()),
@@ -109,8 +124,8 @@ pub fn wrk(
         within: within(times),
     };
     latencies.write(&mut text, "Latency", &TIMES);
-    Spread::new(&rates(record, threads)).write(&mut text, "Req/Sec", &COUNTS);
-    if latency {
+    Spread::new(&rates(record, *threads)).write(&mut text, "Req/Sec", &COUNTS);
+    if options.latency {
         text += "  Latency Distribution\n";
         for percent in PERCENTS {
             let time = microseconds(times.quantile(f64::from(percent) / 100.0));
@@ -124,7 +139,7 @@ pub fn wrk(
         TIMES.short(1e6 * found.seconds()),
         BYTES.short(observation.received_bytes as f64)
     );
-    let errors = socket_errors(&found);
+    let errors = socket_errors(&found, late);
     if errors.iter().any(|count| *count > 0) {
         let [connect, read, write, timeout] = errors;
         let _ = writeln!(
@@ -146,8 +161,8 @@ pub fn wrk(
     text
 }
 
-/// Connecting, reading, writing, waiting.
-fn socket_errors(found: &ToolFigures<'_>) -> [u64; 4] {
+/// Connecting, reading, writing, waiting, with these `late` answers.
+fn socket_errors(found: &ToolFigures<'_>, late: u64) -> [u64; 4] {
     let connect = [
         Failure::ConnectRefused,
         Failure::ConnectTimeout,
@@ -157,9 +172,14 @@ fn socket_errors(found: &ToolFigures<'_>) -> [u64; 4] {
     ];
     let timeout = [Failure::Timeout, Failure::NoConnection];
     let [connect, timeout] = [&connect[..], &timeout].map(|kinds| found.failed(kinds));
-    let all: u64 = found.errors().iter().map(|(_, count)| count).sum();
+    let answered = [
+        Failure::WrongStatus,
+        Failure::WrongLength,
+        Failure::WrongContent,
+    ];
+    let all = found.observation.measured.failed.total() - found.failed(&answered);
     // What fails while a request is written is reported with what fails afterwards.
-    [connect, all - connect - timeout, 0, timeout]
+    [connect, all - connect - timeout, 0, timeout + late]
 }
 
 /// The middle of a distribution and how far it spreads.
@@ -167,8 +187,8 @@ struct Spread {
     mean: f64,
     deviation: f64,
     most: f64,
-    /// The share within one standard deviation of the mean, 0 to 1.
-    within: f64,
+    /// The share within one standard deviation of the mean, 0 to 1. `None`: of nothing.
+    within: Option<f64>,
 }
 
 impl Spread {
@@ -184,32 +204,32 @@ impl Spread {
             mean,
             deviation,
             most: values.iter().copied().fold(0.0, f64::max),
-            within: near.count() as f64 / count,
+            within: (!values.is_empty()).then(|| near.count() as f64 / count),
         }
     }
 
     fn write(&self, text: &mut String, name: &str, units: &Units) {
+        // C's `%Lf` prints a share of nothing like this.
+        let within = self.within.map(|share| format!("{:.2}", 100.0 * share));
         let _ = writeln!(
             text,
-            "    {name:<10}{}{}{}{:>8.2}%",
+            "    {name:<10}{}{}{}{:>8}%",
             units.column(self.mean, 8),
             units.column(self.deviation, 10),
             units.column(self.most, 9),
-            100.0 * self.within
+            within.as_deref().unwrap_or("-nan")
         );
     }
 }
 
-/// The share of the times within one standard deviation of their mean.
-fn within(times: &LatencyHistogram) -> f64 {
-    let (Some(mean), Some(deviation)) = (times.mean(), times.deviation()) else {
-        return 0.0;
-    };
+/// The share of the times within one standard deviation of their mean. `None`: there are no times.
+fn within(times: &LatencyHistogram) -> Option<f64> {
+    let (mean, deviation) = (times.mean()?, times.deviation()?);
     let below = match mean.checked_sub(deviation) {
         Some(bound) if !bound.is_zero() => times.share_up_to(bound),
         _ => 0.0,
     };
-    times.share_up_to(mean + deviation) - below
+    Some(times.share_up_to(mean + deviation) - below)
 }
 
 /// Answers per second and thread, in each whole bin of the measurement.
@@ -252,8 +272,8 @@ mod tests {
                 times.record_ns(ms * 1_000_000);
             }
         }
-        assert!((within(&times) - 4.0 / 6.0).abs() < 1e-6);
-        assert_eq!(within(&LatencyHistogram::new()), 0.0);
+        assert!((within(&times).unwrap() - 4.0 / 6.0).abs() < 1e-6);
+        assert_eq!(within(&LatencyHistogram::new()), None);
         let spread = Spread::new(&[1.0, 2.0, 3.0]);
         assert_eq!(
             (spread.mean, spread.deviation, spread.most),

@@ -120,6 +120,17 @@ fn a_build_that_the_fetch_has_run_is_not_run_again() {
 }
 
 #[test]
+fn a_build_ignores_the_users_settings_and_a_fetch_does_not() {
+    let workshop = Workshop::new();
+    let section = "fetch = [[\"sh\", \"-c\", \"echo fetched with $GOENV.\"]]\n\
+                   steps = [[\"sh\", \"-c\", \"echo built with $GOENV, ${CARGO_ENCODED_RUSTFLAGS-none}.\"]]";
+    build(&workshop, section).0.unwrap();
+    assert!(!workshop.text("logs/toy.fetch.log").contains("with off.\n"));
+    let log = workshop.text("logs/toy.build.log");
+    assert!(log.ends_with("\nbuilt with off, .\n"), "{log}");
+}
+
+#[test]
 fn a_step_that_fails_ends_the_build_with_the_end_of_its_log() {
     let workshop = Workshop::new();
     let section = "steps = [[\"sh\", \"-c\", \"for i in $(seq 30); do echo line $i; done; echo oops >&2; exit 3\"], [\"touch\", \"later\"]]";

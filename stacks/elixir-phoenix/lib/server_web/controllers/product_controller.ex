@@ -6,9 +6,7 @@ defmodule ServerWeb.ProductController do
   # Bandit compresses answers for clients that accept it.
   def index(conn, params) do
     with {:ok, from} <- Products.parse_from(params["from"]) do
-      conn
-      |> put_resp_header("vary", "accept-encoding")
-      |> json(Products.from(from))
+      json(conn, Products.from(from))
     end
   end
 end
