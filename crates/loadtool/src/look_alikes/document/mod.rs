@@ -31,6 +31,13 @@ struct ToolFigures<'a> {
     times: &'a LatencyHistogram,
 }
 
+/// What is wrong with a whole answer, which the tools count like any other.
+const ANSWERED: [Failure; 3] = [
+    Failure::WrongStatus,
+    Failure::WrongLength,
+    Failure::WrongContent,
+];
+
 impl<'a> ToolFigures<'a> {
     fn new(record: &'a LoadRecord) -> Self {
         let observation = &record.observation;
@@ -62,17 +69,13 @@ impl<'a> ToolFigures<'a> {
     /// Requests that no whole answer came to, by what happened. After an answer, bytes that nobody asked for make none of it.
     fn errors(&self) -> Vec<(&'static str, u64)> {
         let measured = &self.observation.measured;
-        let answered = [
-            Failure::WrongStatus,
-            Failure::WrongLength,
-            Failure::WrongContent,
-        ];
-        let before_extra = self.answers() - measured.succeeded - self.failed(&answered);
+        let judged = measured.succeeded + self.failed(&ANSWERED);
+        let before_extra = self.answers().saturating_sub(judged);
         let failed = measured.failed.iter();
-        let unanswered = failed.filter(|(kind, _)| !answered.contains(kind));
+        let unanswered = failed.filter(|(kind, _)| !ANSWERED.contains(kind));
         let mut errors: Vec<_> = unanswered
             .map(|(kind, count)| match kind {
-                Failure::ExtraBytes => (kind.describe(), count - before_extra),
+                Failure::ExtraBytes => (kind.describe(), count.saturating_sub(before_extra)),
                 kind => (kind.describe(), count),
             })
             .filter(|(_, count)| *count > 0)

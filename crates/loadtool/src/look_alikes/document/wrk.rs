@@ -5,7 +5,7 @@ use std::{fmt::Write as _, time::Duration};
 
 use deadheat_model::{Failure, LatencyHistogram, LoadRecord};
 
-use super::{ToolFigures, seconds};
+use super::{ANSWERED, ToolFigures, seconds};
 
 /// The percentages that wrk has.
 const PERCENTS: [u32; 4] = [50, 75, 90, 99];
@@ -172,12 +172,7 @@ fn socket_errors(found: &ToolFigures<'_>, late: u64) -> [u64; 4] {
     ];
     let timeout = [Failure::Timeout, Failure::NoConnection];
     let [connect, timeout] = [&connect[..], &timeout].map(|kinds| found.failed(kinds));
-    let answered = [
-        Failure::WrongStatus,
-        Failure::WrongLength,
-        Failure::WrongContent,
-    ];
-    let all = found.observation.measured.failed.total() - found.failed(&answered);
+    let all = found.observation.measured.failed.total() - found.failed(&ANSWERED);
     // What fails while a request is written is reported with what fails afterwards.
     [connect, all - connect - timeout, 0, timeout + late]
 }
