@@ -220,7 +220,9 @@ fn is_plain(record: &LoadRecord) -> bool {
 
 /// Whether connections without TLS were ended and no answer came.
 fn is_silent_without_tls(record: &LoadRecord) -> bool {
-    is_plain(record) && record.observation.statuses.is_empty()
+    let found = &record.observation;
+    let redirected = found.total.failed[Failure::BadRedirect] > 0 || !found.followed.is_empty();
+    is_plain(record) && found.statuses.is_empty() && !redirected
 }
 
 /// Whether each answer without TLS had status 400.

@@ -209,10 +209,11 @@ pub struct Observation {
         skip_serializing_if = "BTreeMap::is_empty"
     )]
     pub followed: BTreeMap<u16, u64>,
-    /// Complete answers to the measurement's requests by status, correct or not.
+    /// Complete answers to the measurement's requests by status, correct or not, without redirects that were followed or
+    /// could not be.
     #[serde(deserialize_with = "statuses")]
     pub statuses: BTreeMap<u16, u64>,
-    /// Complete answers over the whole load by status, correct or not.
+    /// Complete answers over the whole load by status, correct or not, without the same redirects.
     #[serde(
         default,
         deserialize_with = "statuses",

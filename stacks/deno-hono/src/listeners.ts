@@ -1,6 +1,6 @@
 import type { Settings } from "./settings.ts";
 
-/** As many connections may wait to be accepted. */
+/** The length of the listen backlog. */
 const BACKLOG = 4096;
 
 /**

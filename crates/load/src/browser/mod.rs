@@ -162,7 +162,7 @@ impl Browser {
                 self.location.value = value.to_vec();
             }
         }
-        // It leads nowhere: RFC 9110 §15.4 asks for no Location.
+        // A redirect without a Location is a final answer (RFC 9110 §15.4).
         if self.location.fields == 0 {
             return true;
         }

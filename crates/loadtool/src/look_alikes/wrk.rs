@@ -39,7 +39,7 @@ pub(super) struct Options {
     /// Show the distribution of latencies
     #[arg(short = 'L', long, alias = "latencies")]
     latency: bool,
-    /// The maximum time for an answer
+    /// Answers that take longer also count as timeouts
     #[arg(short = 'T', long, value_name = "TIME", default_value = "2s", value_parser = time)]
     timeout: Duration,
     /// Load a host that is neither this machine nor in a private network
@@ -76,7 +76,7 @@ pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, Comman
     let connections = options.connections / of_wrk * of_wrk;
     with(&mut load, "--connections", connections.to_string());
     with(&mut load, "--duration", milliseconds(options.duration));
-    // It waits on, and never longer than it loads.
+    // It waits until it ends; Deadheat, at most an hour.
     with(&mut load, "--timeout", milliseconds(FOREVER));
     with(&mut load, "--grace", "0s");
     for header in &options.headers {

@@ -29,12 +29,13 @@ pub const DEFAULT_COMMAND_LIMIT: Duration = Duration::from_secs(15 * 60);
 const TAIL_LINES: usize = 20;
 /// The interval at which the lock of another Deadheat is checked.
 const LOCK_ATTENTION: Duration = Duration::from_millis(100);
-/// Makes compilers ignore the settings below the user's home, which would change what is built: `go env -w`, a `go.work` of a
-/// parent folder, and `rustflags` of Cargo's `config.toml`.
-const WITHOUT_USER_SETTINGS: [(&str, &str); 3] = [
-    ("GOENV", "off"),
+/// Makes compilers ignore the user's settings that would change what is built: of `go env -w` (an empty variable does not, and
+/// `GOENV=off` would hide where modules are kept), a `go.work` and `rustflags` of Cargo's `config.toml`.
+const WITHOUT_USER_SETTINGS: [(&str, &str); 4] = [
+    ("GOFLAGS", "-buildvcs=false"),
+    ("GOAMD64", "v1"),
     ("GOWORK", "off"),
-    ("CARGO_ENCODED_RUSTFLAGS", ""),
+    ("RUSTFLAGS", ""),
 ];
 /// Options that only concern downloads: a command makes the same files with them and without them.
 const OF_DOWNLOADS: [&str; 2] = ["--offline", "--strict-checksums"];
@@ -360,10 +361,12 @@ impl Work<'_> {
     }
 }
 
-/// Whether the fetch runs the commands of the build. Maven does: it downloads what its plugins need while they build.
+/// Whether the fetch runs the commands of the build, perhaps in a folder that it empties before. Maven does: it downloads what
+/// its plugins need while they build.
 fn is_built_by_fetch(build: &Build) -> bool {
     let without_options = |commands: &[Vec<String>]| {
         let mut commands = commands.to_vec();
+        commands.retain(|words| words[0] != "rm");
         for words in &mut commands {
             words.retain(|word| !OF_DOWNLOADS.contains(&word.as_str()));
         }

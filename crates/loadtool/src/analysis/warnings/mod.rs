@@ -182,7 +182,7 @@ impl Load<'_> {
         let valid = statuses
             .filter(|status| REDIRECTS.contains(status))
             .any(|status| self.expects(*status));
-        // Redirects that are not followed are failures.
+        // Redirects with a Location that are not followed are failures.
         let followed = self.record.spec.redirects > 0;
         let sentence = format!(
             "{} led elsewhere (3xx); redirects are counted, not followed, and here {} valid answers.",

@@ -12,7 +12,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use deadheat_model::{
     Failure, LatencyHistogram, LoadRecord, Observation,
-    figure::{count, figure, time},
+    figure::{count, counted, figure, time},
     warning::Level,
 };
 
@@ -66,7 +66,7 @@ impl<'a> ToolFigures<'a> {
         kinds.iter().map(|kind| failed[*kind]).sum()
     }
 
-    /// Requests that no whole answer came to, by what happened. After an answer, bytes that nobody asked for make none of it.
+    /// Requests that no whole answer came to, by what happened. Bytes after a whole answer are no error of their own.
     fn errors(&self) -> Vec<(&'static str, u64)> {
         let measured = &self.observation.measured;
         let judged = measured.succeeded + self.failed(&ANSWERED);
@@ -206,8 +206,9 @@ fn unanswered(found: &ToolFigures<'_>) -> Option<String> {
     let waiting = ages.count() - ages.up_to(longest.max(LONG_WAIT)).count();
     (waiting > 0).then(|| {
         format!(
-            "{} requests had no answer when the load ended, the oldest after {}. They are in no figure above.",
-            count(waiting),
+            "{} had waited longer than any answer took when the measurement ended, the oldest for {}; no figure above includes \
+             that.",
+            counted(waiting, "request"),
             time(ages.max().unwrap_or_default()),
         )
     })

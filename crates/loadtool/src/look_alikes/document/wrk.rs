@@ -90,7 +90,7 @@ pub struct Wrk {
     pub connections: u32,
     /// Whether the distribution of latencies is in the report.
     pub latency: bool,
-    /// An answer that took longer is a request, and a timeout. Its time counts nowhere.
+    /// An answer that took longer is a request and a timeout, and not in the latencies.
     pub timeout: Duration,
 }
 
@@ -182,7 +182,7 @@ struct Spread {
     mean: f64,
     deviation: f64,
     most: f64,
-    /// The share within one standard deviation of the mean, 0 to 1. `None`: of nothing.
+    /// The share within one standard deviation of the mean, 0 to 1. `None`: there are no values.
     within: Option<f64>,
 }
 

@@ -102,14 +102,14 @@ fn steps_run_in_their_order_and_in_the_stacks_folder() {
 fn a_build_that_the_fetch_has_run_is_not_run_again() {
     let workshop = Workshop::new();
     workshop.program("../stack/make.sh", "echo \"$@\" >> made");
-    let section = "fetch = [[\"./make.sh\", \"--strict-checksums\", \"package\"]]\n\
+    let section = "fetch = [[\"rm\", \"-f\", \"made\"], [\"./make.sh\", \"--strict-checksums\", \"package\"]]\n\
                    steps = [[\"./make.sh\", \"--offline\", \"package\"]]\n\
                    artefacts = [\"made\"]";
     let (first, told) = build(&workshop, section);
     let first = first.unwrap();
     assert!(first.seconds > 0.0 && !first.incremental, "{first:?}");
     assert!(
-        matches!(&told[..], [BuildProgress::Running { phase, .. }] if *phase == Phase::Fetch),
+        matches!(&told[..], [_, BuildProgress::Running { phase, .. }] if *phase == Phase::Fetch),
         "{told:?}"
     );
     let fetched = "--strict-checksums package\n";
@@ -122,8 +122,8 @@ fn a_build_that_the_fetch_has_run_is_not_run_again() {
 #[test]
 fn a_build_ignores_the_users_settings_and_a_fetch_does_not() {
     let workshop = Workshop::new();
-    let section = "fetch = [[\"sh\", \"-c\", \"echo fetched with $GOENV.\"]]\n\
-                   steps = [[\"sh\", \"-c\", \"echo built with $GOENV, ${CARGO_ENCODED_RUSTFLAGS-none}.\"]]";
+    let section = "fetch = [[\"sh\", \"-c\", \"echo fetched with $GOWORK.\"]]\n\
+                   steps = [[\"sh\", \"-c\", \"echo built with $GOWORK, ${RUSTFLAGS-none}.\"]]";
     build(&workshop, section).0.unwrap();
     assert!(!workshop.text("logs/toy.fetch.log").contains("with off.\n"));
     let log = workshop.text("logs/toy.build.log");
