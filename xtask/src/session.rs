@@ -192,16 +192,10 @@ fn heats(header: &Value, journal: &[Value], stacks: &[&str]) -> Result<(), Strin
         if !planned.iter().any(|target| is_of(target, stack)) {
             let targets = list(&header["targets"]);
             let own = targets.iter().find(|one| is_of(&one["target"], stack));
-            let of_one = |one: &'_ Value| {
-                let reason = &one["state"]["reason"];
-                let of_workload = &one["failed_workloads"][0]["failure"]["reason"];
-                [reason, of_workload]
-                    .into_iter()
-                    .find_map(Value::as_str)
-                    .map(str::to_owned)
-            };
-            let reason = own.and_then(of_one);
-            let reason = reason.unwrap_or_else(|| "it answers nothing of that workload".to_owned());
+            let own = own.unwrap_or(&Value::Null);
+            let of_workload = &own["failed_workloads"][0]["failure"]["reason"];
+            let reason = own["state"]["reason"].as_str().or(of_workload.as_str());
+            let reason = reason.unwrap_or("it answers nothing of that workload");
             return Err(format!("{stack} was not measured: {reason}"));
         }
     }

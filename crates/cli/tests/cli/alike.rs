@@ -266,36 +266,21 @@ fn exit_statuses_and_versions_are_those_of_the_tools() {
 #[test]
 fn without_a_valid_answer_there_is_the_report_of_the_tool() {
     let root = Root::with(&[]);
-    let server = OracleServer::start(|_: &Turn<'_>| send(sized(302, "", b""))).unwrap();
-    let url = format!("http://{}/", server.address());
-    let ended = run(&root, &["hey", "-n", "4", "-c", "2", &url]).exits(0);
-    assert!(ended.stdout.contains("  [302]\t4 responses\n"), "{ended}");
+    let answering = |answer: Vec<u8>| OracleServer::start(move |_: &Turn<'_>| send(answer.clone()));
+    let loaded = |server: &OracleServer, words: &[&str]| {
+        let url = format!("http://{}/", server.address());
+        run(&root, &[words, &[&url]].concat()).exits(0)
+    };
+    let hey = ["hey", "-n", "4", "-c", "2"];
+    let nowhere = answering(sized(302, "", b"")).unwrap();
+    let ended = loaded(&nowhere, &hey).says(&["  [302]\t4 responses\n", "  50% in "]);
     assert!(!ended.stdout.contains("Error distribution"), "{ended}");
-    assert!(ended.stdout.contains("  50% in "), "{ended}");
-    let ended = run(&root, &["oha", "-n", "4", "-c", "2", "-r", "3", &url]).exits(0);
-    assert!(ended.stdout.contains("  [302] 4 responses\n"), "{ended}");
-    let elsewhere = OracleServer::start(|_: &Turn<'_>| {
-        send(sized(302, "Location: http://other.example/\r\n", b""))
-    })
-    .unwrap();
-    let url = format!("http://{}/", elsewhere.address());
-    let ended = run(&root, &["hey", "-n", "4", "-c", "2", &url]).exits(0);
+    loaded(&nowhere, &["oha", "-n", "4", "-c", "2", "-r", "3"]).says(&["  [302] 4 responses\n"]);
+    let elsewhere = answering(sized(302, "Location: http://other.example/\r\n", b"")).unwrap();
+    let ended = loaded(&elsewhere, &hey).says(&["  [4]\ta redirect could not be followed\n"]);
     assert!(!ended.stdout.contains("[302]"), "{ended}");
-    assert!(
-        ended
-            .stdout
-            .contains("  [4]\ta redirect could not be followed\n"),
-        "{ended}"
-    );
-    let too_much = OracleServer::start(|_: &Turn<'_>| {
-        let mut bytes = hello();
-        bytes.push(b'x');
-        send(bytes)
-    })
-    .unwrap();
-    let url = format!("http://{}/", too_much.address());
-    let ended = run(&root, &["hey", "-n", "4", "-c", "2", &url]).exits(0);
-    assert!(ended.stdout.contains("  [200]\t4 responses\n"), "{ended}");
+    let too_much = answering([hello(), b"x".to_vec()].concat()).unwrap();
+    let ended = loaded(&too_much, &hey).says(&["  [200]\t4 responses\n"]);
     assert!(!ended.stdout.contains("Error distribution"), "{ended}");
     let late = OracleServer::start(|_: &Turn<'_>| {
         vec![
@@ -304,30 +289,20 @@ fn without_a_valid_answer_there_is_the_report_of_the_tool() {
         ]
     })
     .unwrap();
-    let url = format!("http://{}/", late.address());
-    let words = ["wrk", "-t1", "-c2", "-d3s", "--timeout", "1s", &url];
-    let ended = run(&root, &words).exits(0);
-    let errors = "  Socket errors: connect 0, read 0, write 0, timeout 2\n";
-    assert!(ended.stdout.contains("  2 requests in "), "{ended}");
-    assert!(ended.stdout.contains(errors), "{ended}");
+    loaded(&late, &["wrk", "-t1", "-c2", "-d3s", "--timeout", "1s"]).says(&[
+        "  2 requests in ",
+        "  Socket errors: connect 0, read 0, write 0, timeout 2\n",
+    ]);
     let silent = OracleServer::start(|_: &Turn<'_>| vec![Action::Silence]).unwrap();
-    let url = format!("http://{}/", silent.address());
-    let words = ["wrk", "-t1", "-c2", "-d2s", "--timeout", "1s", &url];
-    let ended = run(&root, &words).exits(0);
-    assert!(ended.stdout.contains("  0 requests in "), "{ended}");
-    assert!(ended.stdout.contains("    -nan%\n"), "{ended}");
+    let words = ["wrk", "-t1", "-c2", "-d2s", "--timeout", "1s"];
+    let ended = loaded(&silent, &words).says(&[
+        "  0 requests in ",
+        "    -nan%\n",
+        "deadheat: 2 requests had waited longer than any answer took",
+    ]);
     assert!(!ended.stdout.contains("Socket errors"), "{ended}");
-    assert!(
-        ended
-            .stdout
-            .contains("deadheat: 2 requests had waited longer than any answer took"),
-        "{ended}"
-    );
-    let ended = run(&root, &["hey", "-n", "2", "-c", "2", "-t", "1", &url]).exits(0);
-    assert!(
-        ended.stdout.contains("Error distribution:\n  [2]\t"),
-        "{ended}"
-    );
+    loaded(&silent, &["hey", "-n", "2", "-c", "2", "-t", "1"])
+        .says(&["Error distribution:\n  [2]\t"]);
 }
 
 /// A run at a server that always answers rightly.

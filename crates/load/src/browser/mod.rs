@@ -337,9 +337,8 @@ fn next(
 /// Path and query of the location, resolved as a reference (RFC 3986 §5), without its fragment.
 fn target(request: &Request<'_>, location: &Location, tls: bool) -> Result<String, &'static str> {
     let no_url = "its Location is not a URL";
-    match location.fields {
-        0 | 1 => {}
-        _ => return Err("it has more than one Location"),
+    if location.fields > 1 {
+        return Err("it has more than one Location");
     }
     let reference = std::str::from_utf8(&location.value).map_err(|_| no_url)?;
     // The origin is what the request says (RFC 9110 §7.1): the server knows no other.

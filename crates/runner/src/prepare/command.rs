@@ -39,7 +39,7 @@ pub(super) struct Task<'t> {
     /// Whether the command inherits the whole environment, like a command that the user types. Builds only inherit a
     /// few variables.
     pub inherits_all: bool,
-    /// Variables that are set besides, over inherited ones.
+    /// Variables that are set besides, which no build inherits.
     pub env: &'t [(&'t str, &'t str)],
 }
 
@@ -241,7 +241,6 @@ fn spawn_spec(host: &Host<'_>, task: &Task<'_>) -> Result<Spawn, CommandError> {
         env.retain(|(name, _)| !name.starts_with("LC_") && !name.starts_with("LANG"));
         env.extend(IN_ENGLISH.map(|(name, value)| (name.to_owned(), value.to_owned())));
     }
-    env.retain(|(name, _)| task.env.iter().all(|(own, _)| own != name));
     let own = task.env.iter();
     env.extend(own.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
     Ok(Spawn {
