@@ -352,6 +352,10 @@ pub struct Build {
     pub apt: Vec<String>,
     /// Commands that fetch the dependencies. They may use the network.
     pub fetch: Vec<Vec<String>>,
+    /// Whether these commands build the stack, too, so that `steps` are not run right after them. Maven downloads what its
+    /// plugins need while they build.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub fetch_builds: bool,
     /// The host that these commands contact by default. Errors name it if it is unreachable and the commands' output
     /// does not name a host.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -10,10 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use deadheat_model::{
-    session::{BuildRecord, Phase, StackFailure},
-    stack::Build,
-};
+use deadheat_model::session::{BuildRecord, Phase, StackFailure};
 
 use super::{
     Host, Inspection, Unavailable, apt,
@@ -37,8 +34,6 @@ const WITHOUT_USER_SETTINGS: [(&str, &str); 4] = [
     ("GOWORK", "off"),
     ("RUSTFLAGS", ""),
 ];
-/// Options that only concern downloads: a command makes the same files with them and without them.
-const OF_DOWNLOADS: [&str; 2] = ["--offline", "--strict-checksums"];
 
 /// Progress of preparing a stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -228,7 +223,7 @@ impl Work<'_> {
     ) -> Result<BuildRecord, StackFailure> {
         let build = &self.stack.manifest.build;
         let incremental = stamp::is_built(self.stack);
-        let built_since = fetch_started.filter(|_| is_built_by_fetch(build));
+        let built_since = fetch_started.filter(|_| build.fetch_builds);
         let started = built_since.unwrap_or_else(Instant::now);
         let steps: &[Vec<String>] = match built_since {
             Some(_) => &[],
@@ -359,20 +354,6 @@ impl Work<'_> {
         let id = &self.stack.manifest.id;
         format!("preparing {id}: writing to {}: {error}", folder.display())
     }
-}
-
-/// Whether the fetch runs the commands of the build, perhaps in a folder that it empties before. Maven does: it downloads what
-/// its plugins need while they build.
-fn is_built_by_fetch(build: &Build) -> bool {
-    let without_options = |commands: &[Vec<String>]| {
-        let mut commands = commands.to_vec();
-        commands.retain(|words| words[0] != "rm");
-        for words in &mut commands {
-            words.retain(|word| !OF_DOWNLOADS.contains(&word.as_str()));
-        }
-        commands
-    };
-    without_options(&build.fetch) == without_options(&build.steps)
 }
 
 /// A failed command.

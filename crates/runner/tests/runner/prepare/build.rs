@@ -102,8 +102,9 @@ fn steps_run_in_their_order_and_in_the_stacks_folder() {
 fn a_build_that_the_fetch_has_run_is_not_run_again() {
     let workshop = Workshop::new();
     workshop.program("../stack/make.sh", "echo \"$@\" >> made");
-    let section = "fetch = [[\"rm\", \"-f\", \"made\"], [\"./make.sh\", \"--strict-checksums\", \"package\"]]\n\
-                   steps = [[\"./make.sh\", \"--offline\", \"package\"]]\n\
+    let section = "fetch = [[\"rm\", \"-f\", \"made\"], [\"./make.sh\", \"downloads\"]]\n\
+                   fetch-builds = true\n\
+                   steps = [[\"./make.sh\", \"offline\"]]\n\
                    artefacts = [\"made\"]";
     let (first, told) = build(&workshop, section);
     let first = first.unwrap();
@@ -112,10 +113,10 @@ fn a_build_that_the_fetch_has_run_is_not_run_again() {
         matches!(&told[..], [_, BuildProgress::Running { phase, .. }] if *phase == Phase::Fetch),
         "{told:?}"
     );
-    let fetched = "--strict-checksums package\n";
+    let fetched = "downloads\n";
     assert_eq!(workshop.text("stack/made"), fetched);
     assert!(build(&workshop, section).0.unwrap().incremental);
-    let built = format!("{fetched}--offline package\n");
+    let built = format!("{fetched}offline\n");
     assert_eq!(workshop.text("stack/made"), built);
 }
 
