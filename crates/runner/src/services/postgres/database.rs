@@ -17,6 +17,9 @@ use crate::services::ServiceError;
 const OLDEST: i32 = 130_000;
 const OWN_DATABASE: &str = "deadheat";
 const STACK_ROLE: &str = "deadheat_stack";
+/// Queries the databases of sessions on a user's server that nobody is connected to. A session is, as long as it lasts.
+const LEFTOVERS: &str = "select datname::text from pg_database where datname ~ '^deadheat_[a-z0-9]{10}$' \
+    and not exists (select from pg_stat_activity where pg_stat_activity.datname = pg_database.datname) order by 1";
 /// Servers that are alive together at most, each with a role of its own.
 pub const SEATS: usize = 12;
 
@@ -60,6 +63,9 @@ impl Database {
         }
         let maintenance = connect(endpoint.config.clone())?;
         let version = check_version(&maintenance)?;
+        if ownership == Ownership::Guest {
+            warn_of_leftovers(&maintenance, &place);
+        }
         let mut lease = Lease::take(endpoint, ownership);
         let password = random_word(24);
         let own_roles = lease.create_roles(&maintenance, &password)?;
@@ -138,6 +144,31 @@ fn warn_of_clear_text(endpoint: &Endpoint) {
     }
 }
 
+/// A session that was killed could not drop its database and roles.
+fn warn_of_leftovers(maintenance: &Admin, place: &str) {
+    let attempt = "looking for databases of earlier sessions";
+    let found = maintenance.run(attempt, |client| {
+        let rows = client.query(LEFTOVERS, &[])?;
+        rows.iter().map(|row| row.try_get(0)).collect()
+    });
+    let databases: Vec<String> = found.unwrap_or_default();
+    for database in databases {
+        let roles = roles_of(&database).join(", ");
+        tracing::warn!(
+            "{place} still has {database}, of a session that was killed: nothing is connected to it; \
+             to drop it: `drop database {database}; drop role if exists {roles}`"
+        );
+    }
+}
+
+/// The roles that stacks connect as to Deadheat's `database`, if Deadheat may make roles.
+fn roles_of(database: &str) -> Vec<String> {
+    let suffix = database.trim_start_matches(OWN_DATABASE);
+    (0..SEATS)
+        .map(|seat| format!("{STACK_ROLE}{suffix}_{seat}"))
+        .collect()
+}
+
 fn check_version(admin: &Admin) -> Result<String, ServiceError> {
     let attempt = "asking for the version";
     let (number, text) = admin.run(attempt, |client| {
@@ -189,14 +220,12 @@ impl Lease {
 
     /// Creates the stacks' roles. If that is not allowed, returns `false`, and stacks connect as the given user.
     fn create_roles(&mut self, admin: &Admin, password: &str) -> Result<bool, ServiceError> {
-        let suffix = self.database.trim_start_matches(OWN_DATABASE);
-        let role = |seat| format!("{STACK_ROLE}{suffix}_{seat}");
-        let roles: Vec<String> = (0..SEATS).map(role).collect();
+        let roles = roles_of(&self.database);
         // Send the password in the form in which the server stores it, because statements may be logged.
         let verifier = scram_sha_256(password.as_bytes());
         // One command, so that there are all of them or none.
         // Whatever the server's own search path is.
-        let create = |role| {
+        let create = |role: &String| {
             format!(
                 "create role {role} login password '{verifier}'; \
                  alter role {role} set search_path = \"$user\", public"
@@ -204,7 +233,7 @@ impl Lease {
         };
         let create: Vec<String> = roles.iter().map(create).collect();
         let create = create.join("; ");
-        let attempt = format!("making the roles {STACK_ROLE}{suffix}_…");
+        let attempt = format!("making the roles of {}", self.database);
         let result = admin.run(&attempt, |client| {
             let allowed: bool = client
                 .query_one(
@@ -253,8 +282,9 @@ impl Lease {
                 self.database
             ));
         }
-        let roles = self.roles.iter();
-        drops.extend(roles.map(|role| format!("drop role if exists {role}")));
+        if !self.roles.is_empty() {
+            drops.push(format!("drop role if exists {}", self.roles.join(", ")));
+        }
         let by_hand = drops.join("; ");
         let failed = |problem: String| {
             let attempt = format!("dropping {} on {host}:{port}", self.database);

@@ -2,10 +2,11 @@
 //! and the message says how to install it.
 
 use std::{
-    fs::Permissions,
+    fs::{File, Permissions},
     io::Write as _,
     os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown},
     path::{Path, PathBuf},
+    sync::Mutex,
     time::{Duration, Instant},
 };
 
@@ -317,6 +318,42 @@ fn a_guest_makes_its_own_database_and_drops_it() {
     );
     assert!(!error.contains("secret"), "{error}");
     assert_eq!(databases(host.url()), before);
+}
+
+#[test]
+fn a_guest_tells_of_databases_that_killed_sessions_have_left() {
+    let logs = tempfile::tempdir().unwrap();
+    let host = Postgres::start(&installed(logs.path())).unwrap();
+    as_superuser(
+        &host,
+        "create role chief superuser login password 'secret'",
+    );
+    for name in [
+        "deadheat_0123456789",
+        "deadheat_of_mine",
+        "deadheat_abcdefghij",
+    ] {
+        as_superuser(&host, &format!("create database {name}"));
+    }
+    let url = url_for(&host, "chief");
+    let used = url.replace("/deadheat", "/deadheat_abcdefghij");
+    let _other_session = Client::connect(&used, NoTls).unwrap();
+
+    let path = logs.path().join("told");
+    let log = tracing_subscriber::fmt().with_writer(Mutex::new(File::create(&path).unwrap()));
+    tracing::subscriber::with_default(log.finish(), || {
+        let options = PostgresOptions {
+            sources: Source::automatic(Some(url)),
+            ..PostgresOptions::new(supervision(), logs.path())
+        };
+        Postgres::start(&options).unwrap().stop().unwrap();
+    });
+    let told = std::fs::read_to_string(path).unwrap();
+    assert_eq!(told.matches("still has").count(), 1, "{told}");
+    assert!(
+        told.contains("`drop database deadheat_0123456789; drop role if exists deadheat_stack_0123456789_0, "),
+        "{told}"
+    );
 }
 
 #[test]
