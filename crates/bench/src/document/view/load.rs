@@ -276,9 +276,7 @@ fn of_ranking(load: &LoadView, table: &TableView) -> Vec<String> {
             counted(load.heats as usize, "heat"),
         )];
     }
-    let leaders = ranked.iter().filter(|(_, main)| may_lead(main));
-    let (leaders, vague): (Vec<RankedRow>, Vec<RankedRow>) =
-        leaders.partition(|(_, main)| is_near(main.value, best.value));
+    let (leaders, vague) = leaders(&ranked);
     let vague = too_uncertain(&vague);
     let rest = ranked.iter().filter(|(_, main)| !may_lead(main));
     let rest: Vec<RankedRow> = rest.copied().collect();
@@ -318,36 +316,28 @@ fn at_rate(load: &LoadView) -> Option<String> {
     };
     let cannot = lacking(AbsentBecause::Overloaded, "cannot take it");
     let failed = lacking(AbsentBecause::Failed, "failed");
-    let parts = cheapest(load).into_iter().chain(cannot).chain(failed);
-    let parts: Vec<String> = parts.collect();
+    let mut parts = cheapest(load).unwrap_or_default();
+    parts.extend(cannot.into_iter().chain(failed));
     (!parts.is_empty()).then(|| format!("At {rate}/s, {}.", parts.join("; ")))
 }
 
-/// The stacks with the lowest CPU time per request.
-fn cheapest(load: &LoadView) -> Option<String> {
+/// The clauses about the stacks with the lowest CPU time per request.
+fn cheapest(load: &LoadView) -> Option<Vec<String>> {
     let rows = &load.tables.first()?.rows;
     let costs = rows
         .iter()
         .filter_map(|row| Some((row, row.cpu_us_per_request?)));
-    let leaders: Vec<RankedRow> = costs.filter(|(_, cost)| may_lead(cost)).collect();
-    let values = leaders.iter().map(|(_, cost)| cost.value);
-    let least = values.fold(f64::INFINITY, f64::min);
-    let near = leaders
-        .into_iter()
-        .filter(|(_, cost)| is_near(cost.value, least));
-    let mut leaders: Vec<RankedRow> = near.collect();
-    leaders.sort_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
-    let most = leaders
-        .iter()
-        .map(|(_, cost)| cost.value)
-        .fold(0.0, f64::max);
+    let mut costs: Vec<RankedRow> = costs.collect();
+    costs.sort_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
+    let (leaders, vague) = leaders(&costs);
+    let least = leaders.first()?.1.value;
+    let most = leaders.last()?.1.value;
     let cost = words::cost_range(least, most);
     let price = load.price_per_cpu_hour.map_or_else(String::new, |price| {
         let million = words::price_of_a_million(least, price);
         format!(" ({} for a million)", figure(million))
     });
-    Some(match leaders.as_slice() {
-        [] => return None,
+    let lowest = match leaders.as_slice() {
         [(row, _)] => format!(
             "{} has the lowest CPU time, {cost} a request{price}",
             name(row)
@@ -356,7 +346,8 @@ fn cheapest(load: &LoadView) -> Option<String> {
             "{} have the lowest CPU time, {cost} a request (order undecided)",
             names(many, MAX_LEADERS)
         ),
-    })
+    };
+    Some([lowest].into_iter().chain(too_uncertain(&vague)).collect())
 }
 
 /// The names of stacks; of more than `most`, the first ones and the number of the others.
@@ -377,10 +368,23 @@ fn may_lead(main: &RankedFigure) -> bool {
 /// Figures that differ by this factor are far apart.
 const FAR: f64 = 1.5;
 
-/// Whether a figure that may be the best is near the best one. Another one may be the best only because its interval is
-/// wide.
 fn is_near(figure: f64, best: f64) -> bool {
     (1.0 / FAR..=FAR).contains(&(figure / best))
+}
+
+/// The rows that may lead, of rows with the best figure first, and those that may lead only because their intervals are
+/// wide: their figures are far from the best one, or worse than one that is proven not to lead.
+fn leaders<'a>(ranked: &[RankedRow<'a>]) -> (Vec<RankedRow<'a>>, Vec<RankedRow<'a>>) {
+    let best = ranked.first().map_or(0.0, |(_, figure)| figure.value);
+    let led = ranked.iter().position(|(_, figure)| !may_lead(figure));
+    let led = led.unwrap_or(ranked.len());
+    let (first, rest) = ranked.split_at(led);
+    let (leaders, mut vague): (Vec<_>, Vec<_>) = first
+        .iter()
+        .copied()
+        .partition(|(_, figure)| is_near(figure.value, best));
+    vague.extend(rest.iter().filter(|(_, figure)| may_lead(figure)));
+    (leaders, vague)
 }
 
 /// The clause about stacks that may be the best only because their intervals are too wide.

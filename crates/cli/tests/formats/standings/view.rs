@@ -128,6 +128,23 @@ fn an_answer_names_leaders_and_followers() {
     }
 }
 
+/// Its interval reaches the best one. So does no figure of b, which is better.
+#[test]
+fn a_stack_behind_one_that_does_not_lead_is_too_uncertain() {
+    let exact = Load {
+        half_width: 0.01,
+        ..Load::new("json", stacks(&[50e3, 45e3, 40e3]))
+    };
+    let (record, mut standings) = session(&[exact], Vec::new());
+    let third = &mut standings.loads[0].tables[0].rows[2].throughput_per_second;
+    third.rank.as_mut().unwrap().best = 1;
+    let view = StandingsView::new(&record, &standings);
+    assert_eq!(
+        view.loads[0].answer(),
+        "json: a is ahead at 50,000 requests/s; b follows, 10 % slower; c is too uncertain to rank"
+    );
+}
+
 #[test]
 fn the_longest_answer_has_25_words_too() {
     let mut load = Load::new("plaintext", stacks(&[50e3, 49.5e3, 49e3, 30e3, 20e3]));

@@ -155,8 +155,8 @@ fn warn_of_leftovers(maintenance: &Admin, place: &str) {
     for database in databases {
         let roles = roles_of(&database).join(", ");
         tracing::warn!(
-            "{place} still has {database}, of a session that was killed: nothing is connected to it; \
-             to drop it: `drop database {database}; drop role if exists {roles}`"
+            "{place} still has {database}, of a session that was killed, and nothing is connected to it. \
+             To drop it: `drop database {database}; drop role if exists {roles}`"
         );
     }
 }

@@ -324,10 +324,7 @@ fn a_guest_makes_its_own_database_and_drops_it() {
 fn a_guest_tells_of_databases_that_killed_sessions_have_left() {
     let logs = tempfile::tempdir().unwrap();
     let host = Postgres::start(&installed(logs.path())).unwrap();
-    as_superuser(
-        &host,
-        "create role chief superuser login password 'secret'",
-    );
+    as_superuser(&host, "create role chief superuser login password 'secret'");
     for name in [
         "deadheat_0123456789",
         "deadheat_of_mine",
@@ -351,7 +348,9 @@ fn a_guest_tells_of_databases_that_killed_sessions_have_left() {
     let told = std::fs::read_to_string(path).unwrap();
     assert_eq!(told.matches("still has").count(), 1, "{told}");
     assert!(
-        told.contains("`drop database deadheat_0123456789; drop role if exists deadheat_stack_0123456789_0, "),
+        told.contains(
+            "`drop database deadheat_0123456789; drop role if exists deadheat_stack_0123456789_0, "
+        ),
         "{told}"
     );
 }
