@@ -89,6 +89,14 @@ describe("the site", { timeout: 4 * BOUND_MS }, () => {
     }
   });
 
+  test("without a session, the newest one with figures is shown", async () => {
+    for (const address of ["index.html", "index.html#loads=users", "compare.html#load=users"]) {
+      const { page } = await open(address);
+      const shown = await page.evaluate(() => ["session", "sa"].map((name) => document.querySelector(`[name=${name}]`)?.value).find(Boolean));
+      assert.equal(shown, "changed", address);
+    }
+  });
+
   test("the load that a link asks for comes first", async () => {
     const { page } = await open("compare.html#sa=usual&sb=usual");
     const loads = await page.locator("#verdicts tbody th").allInnerTexts();

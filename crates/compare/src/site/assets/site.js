@@ -204,6 +204,14 @@ const sessionData = async (index, place) => {
   const session = await deadheat.get(`${index.sessions[place].folder}/session`);
   return { ...session, place, folder: index.sessions[place].folder };
 };
+// The place of the session that is shown if the address names none: the newest one with all loads that it asks for, or with
+// any figure.
+const newestWith = (index, loads) => {
+  const has = (session, asked) => session.loads.map((load) => index.loads[load]).some((load) => load === asked || load.split(":")[0] === asked);
+  const measured = index.sessions.filter((session) => session.stacks > 0 && session.loads.length > 0);
+  const fitting = measured.filter((session) => loads.every((asked) => has(session, asked)));
+  return index.sessions.indexOf(fitting.at(-1) ?? measured.at(-1) ?? index.sessions.at(-1));
+};
 const pairsOf = (session, load) => deadheat.get(`${session.folder}/pairs-${session.loads.indexOf(load)}`);
 const sameGroup = (one, other) => one.yardsticks === other.yardsticks && one.cpus === other.cpus;
 const groupName = ({ yardsticks, cpus }) => `${yardsticks ? "yardsticks, " : ""}${counted(cpus, "CPU")}`;
@@ -272,7 +280,8 @@ const tablePage = async (index) => {
   const show = latest(async (isOld) => {
     const params = state();
     const asked = index.sessions.findIndex(({ id }) => id === params.get("session"));
-    const place = asked < 0 ? index.sessions.length - 1 : asked;
+    const names = (params.get("loads") ?? "").split(",").map((part) => part.split("*")[0]);
+    const place = asked < 0 ? newestWith(index, [...names, params.get("rate")].filter(Boolean)) : asked;
     if (session?.place !== place) {
       const read = await sessionData(index, place);
       if (isOld()) return;
@@ -672,7 +681,7 @@ const STEPS = { faster: "F", slower: "S", "dead-heat": "D", undecided: "U", "not
 const comparePage = async (index) => {
   const show = latest(async (isOld) => {
     const params = state();
-    const newest = index.sessions.length - 1;
+    const newest = newestWith(index, [params.get("load")].filter(Boolean));
     const find = (name) => index.sessions.findIndex(({ id }) => id === params.get(name));
     let [sa, sb] = [find("sa"), find("sb")];
     if (sa < 0) sa = sb < 0 ? newest : sb;
@@ -834,10 +843,12 @@ const comparePage = async (index) => {
     const subject = a === "" ? "Of all stacks and loads" : `Of ${a} at its loads`;
     const single = cells.length === 1 && sentences.length === 1;
     const conditions = [...new Set(found.conditions.filter(({ target }) => !target || isAsked(target)).map(({ what }) => what))];
-    const text = others > 0 && others === cells.length ? `Conditions differ (${some(conditions)}): no verdict` : single ? `${sentences[0]}.` : `${subject}: ${summary}.`;
+    const text = cells.length === 0 ? `${a === "" ? "No stack has" : `${a} does not have`} figures at the same load in both: no verdict`
+      : others > 0 && others === cells.length ? `Conditions differ (${some(conditions)}): no verdict` : single ? `${sentences[0]}.` : `${subject}: ${summary}.`;
+    const allows = cells.length > 0 ? " The null server, the same program in both, allows for changes of the machine." : "";
     const warnings = found.warnings.map((warning) => make("li", {}, warning));
     answer(text, [
-      `${where} The null server, the same program in both, allows for changes of the machine.`,
+      `${where}${allows}`,
       ...(single || sentences.length === 0 ? [] : [make("ul", {}, ...sentences.map((one) => make("li", {}, `${one}.`)))]),
       ...(warnings.length > 0 ? [make("ul", { class: "alerts" }, ...warnings)] : []),
     ]);
@@ -1021,8 +1032,8 @@ const timelinePage = async (index) => {
     const among = `${counted(points.length, "session")}${unlike > 0 ? `, ${unlike} of them not compared` : ""}`;
     const text = points.length === 1
       ? `${target} at ${load} was measured once, so there is nothing to compare yet`
-      : steps.slice(1).every((step) => step?.letter === "-")
-      ? `${target} at ${load}: ${counted(points.length, "session")} under other conditions each, so they are not compared`
+      : steps.slice(1).every((step) => ["-", "M"].includes(step?.letter))
+      ? `${target} at ${load}: ${counted(points.length, "session")} under other conditions each, or on other machines, so they are not compared`
       : proven.length === 0
       ? `${target} at ${load}: no proven change in ${among}`
       : `${target} at ${load}: ${counted(proven.length, "proven change")} in ${among}, the latest ${when(proven.at(-1))}`;
