@@ -128,7 +128,7 @@ fn an_answer_names_leaders_and_followers() {
     }
 }
 
-/// Its interval reaches the best one. So does no figure of b, which is better.
+/// The interval of c reaches the best figure; that of b, which is faster than c, does not.
 #[test]
 fn a_stack_behind_one_that_does_not_lead_is_too_uncertain() {
     let exact = Load {

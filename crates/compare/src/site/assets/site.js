@@ -250,9 +250,9 @@ const tablePage = async (index) => {
   const closed = () => session.loads.filter((load) => load.measure === "throughput");
   const tableOf = (load, group) => load.tables.findIndex((table) => sameGroup(table.group, group));
 
-  // "users:c100*2,plaintext:c50" as loads with weights.
-  const chosenLoads = (text) => {
-    const parts = (text ?? "").split(",").filter(Boolean).map((part) => part.split("*"));
+  // "users:c100*2,plaintext:c50" as names with weights.
+  const namesWithWeights = (text) => (text ?? "").split(",").filter(Boolean).map((part) => part.split("*"));
+  const chosenLoads = (parts) => {
     const found = parts.map(([name, weight]) => ({
       load: closed().find((load) => load.name === name || load.workload === name),
       weight: Number(weight ?? 1),
@@ -280,8 +280,9 @@ const tablePage = async (index) => {
   const show = latest(async (isOld) => {
     const params = state();
     const asked = index.sessions.findIndex(({ id }) => id === params.get("session"));
-    const names = (params.get("loads") ?? "").split(",").map((part) => part.split("*")[0]);
-    const place = asked < 0 ? newestWith(index, [...names, params.get("rate")].filter(Boolean)) : asked;
+    const parts = namesWithWeights(params.get("loads"));
+    const names = [...parts.map(([name]) => name), params.get("rate")].filter(Boolean);
+    const place = asked < 0 ? newestWith(index, names) : asked;
     if (session?.place !== place) {
       const read = await sessionData(index, place);
       if (isOld()) return;
@@ -289,7 +290,7 @@ const tablePage = async (index) => {
       pairs = new Map();
     }
     choices(control("session"), index.sessions.map((one) => [one.id, `${minute(one)} · ${one.machine}`]).reverse(), session.id, { always: true, asked: params.get("session") });
-    const loads = chosenLoads(params.get("loads"));
+    const loads = chosenLoads(parts);
     const groups = groupsOf();
     if (groups.length === 0) {
       answer("No stack of this session has a figure", [`Session of ${minute(session)} on ${index.sessions[place].machine}.`, ...doubts(session)]);
