@@ -172,7 +172,7 @@ fn circumstances(run: &LoadRecord) -> Vec<(Aspect, &'static str, String)> {
     let surroundings = [
         (Aspect::Machine, "processor", machine.cpu_model.clone()),
         (Aspect::Machine, "CPUs", joined(machine.cpus.iter())),
-        (Aspect::Machine, "kernel", machine.kernel.clone()),
+        (Aspect::System, "kernel", machine.kernel.clone()),
         (Aspect::Machine, "hosts", hosts.join(", ")),
         (Aspect::Deadheat, "Deadheat", run.deadheat.clone()),
     ];
@@ -354,7 +354,7 @@ fn cell(
             figures.map(f64::ln).collect()
         };
         let sample = Sample::new(*metric, logs(&sides[0]), logs(&sides[1]));
-        let mut ratio = sample?.ratio(None, bounds);
+        let mut ratio = sample?.ratio(bounds);
         if is_open && *metric == Throughput {
             ratio.rule = bounds.in_heats(*metric, true);
         }

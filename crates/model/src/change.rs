@@ -47,8 +47,10 @@ impl Change {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Aspect {
-    /// The machine and its system.
+    /// The machine: processor, usable CPUs and memory.
     Machine,
+    /// The machine's operating system, its kernel and their settings.
+    System,
     /// Deadheat itself.
     Deadheat,
     /// The settings of the measurement: CPUs, slices, load points and the database.
@@ -119,16 +121,23 @@ impl Changes {
     }
 
     fn machine(&mut self, before: &Machine, after: &Machine) {
-        let mut note = |what: &str, of: fn(&Machine) -> Option<String>| {
-            self.note(Aspect::Machine, what, of(before), of(after));
+        let mut note = |aspect, what: &str, of: fn(&Machine) -> Option<String>| {
+            self.note(aspect, what, of(before), of(after));
         };
-        note("processor", |machine| Some(machine.cpu_model.clone()));
-        note("usable CPUs", |machine| Some(figure::list(&machine.cpus)));
+        note(Aspect::Machine, "processor", |machine| {
+            Some(machine.cpu_model.clone())
+        });
+        note(Aspect::Machine, "usable CPUs", |machine| {
+            Some(figure::list(&machine.cpus))
+        });
         if !before.has_memory_of(after) {
-            note("memory", |machine| {
+            note(Aspect::Machine, "memory", |machine| {
                 Some(figure::bytes(machine.memory_bytes as f64))
             });
         }
+        let mut note = |what: &str, of: fn(&Machine) -> Option<String>| {
+            note(Aspect::System, what, of);
+        };
         note("system", |machine| Some(machine.os.clone()));
         note("kernel", |machine| Some(machine.kernel.clone()));
         note("mitigations", |machine| {
@@ -360,23 +369,23 @@ mod tests {
                 Aspect::Machine,
                 "memory: 1.00 B → 2.00 B",
             ),
-            ("/machine/os", json!("P"), Aspect::Machine, "system: O → P"),
+            ("/machine/os", json!("P"), Aspect::System, "system: O → P"),
             (
                 "/machine/kernel",
                 json!("L"),
-                Aspect::Machine,
+                Aspect::System,
                 "kernel: K → L",
             ),
             (
                 "/machine/mitigations",
                 json!(["m: on"]),
-                Aspect::Machine,
+                Aspect::System,
                 "mitigations:  → m: on",
             ),
             (
                 "/machine/governor",
                 json!("powersave"),
-                Aspect::Machine,
+                Aspect::System,
                 "frequency governor: – → powersave",
             ),
             ("/deadheat", json!("2"), Aspect::Deadheat, "Deadheat: 1 → 2"),

@@ -378,7 +378,7 @@ fn target(target: &TargetId) -> TargetRecord {
         protocols: None,
         limits: Vec::new(),
         versions: Vec::new(),
-        sources: None,
+        sources: Some("5".repeat(64)),
         added: None,
         state: TargetState::Ready {
             build: BuildRecord {

@@ -193,17 +193,9 @@ fn section(title: String, rows: Vec<(String, &Ratio)>, is_judged: bool) -> Secti
     Section::new(title).ratios(plot).table(table)
 }
 
-/// Notes about cells, and about loads at which the null server's drift exceeds the practical difference.
+/// Notes about cells.
 fn notes(cells: &[Compared]) -> impl Iterator<Item = String> {
     let of_cell = |cell: &Compared| {
-        let drifts = cell.ratios.iter().filter_map(|ratio| {
-            let drift = ratio.drift.filter(|drift| *drift >= ratio.rule.threshold)?;
-            Some(format!(
-                "{}: The null server, the same program in both sessions, differed by {}: B differs only if by more.",
-                load(&cell.subject),
-                figure::setting(drift)
-            ))
-        });
         let unable = cell.overloaded.iter().map(|one| {
             let per_second = rate(one.per_second);
             format!(
@@ -213,7 +205,7 @@ fn notes(cells: &[Compared]) -> impl Iterator<Item = String> {
         });
         let own = cell.notes.iter();
         let own = own.map(|note| format!("{}: {}", cell.subject, note.in_full()));
-        drifts.chain(unable).chain(own).collect::<Vec<String>>()
+        unable.chain(own).collect::<Vec<String>>()
     };
     cells.iter().flat_map(of_cell)
 }

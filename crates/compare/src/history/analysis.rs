@@ -195,7 +195,7 @@ pub(crate) fn concerns(change: &Change, target: &TargetId) -> bool {
         Aspect::Version | Aspect::Sources => change.target.as_ref() == Some(target),
         // A commit says that something changed somewhere; versions and sources say whether it is this stack.
         Aspect::Commit | Aspect::Selection => false,
-        Aspect::Machine | Aspect::Deadheat | Aspect::Settings => {
+        Aspect::Machine | Aspect::System | Aspect::Deadheat | Aspect::Settings => {
             change.target.as_ref().is_none_or(|one| one == target)
         }
     }

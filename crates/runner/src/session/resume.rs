@@ -432,7 +432,7 @@ mod tests {
     #[test]
     fn a_change_is_told_with_both_values_and_what_is_empty_as_such() {
         let change = Change {
-            aspect: Aspect::Machine,
+            aspect: Aspect::System,
             target: None,
             what: "mitigations".to_owned(),
             before: Some(String::new()),

@@ -278,18 +278,13 @@ fn gated(ratio: &Ratio, bound: Option<f64>) -> Gated {
     let Some(interval) = ratio.interval else {
         return Gated::NotExcluded;
     };
-    // Of two sessions, what the machine itself changed by proves nothing of B, and may hide as much.
-    let drift = ratio.drift.unwrap_or(0.0);
-    let beyond = bound.max(drift);
     let (is_worse, is_excluded) = match ratio.metric.direction() {
-        Direction::MoreIsBetter => (interval.high < 1.0 - beyond, interval.low >= 1.0 - bound),
-        Direction::LessIsBetter => (interval.low > 1.0 + beyond, interval.high <= 1.0 + bound),
+        Direction::MoreIsBetter => (interval.high < 1.0 - bound, interval.low >= 1.0 - bound),
+        Direction::LessIsBetter => (interval.low > 1.0 + bound, interval.high <= 1.0 + bound),
     };
     match () {
         () if is_worse => Gated::Worse,
-        () if is_excluded && drift <= bound && ratio.heats() >= ratio.rule.least_heats as usize => {
-            Gated::Excluded
-        }
+        () if is_excluded && ratio.heats() >= ratio.rule.least_heats as usize => Gated::Excluded,
         () => Gated::NotExcluded,
     }
 }
@@ -319,7 +314,7 @@ mod tests {
             }),
             p: None,
             p_adjusted: None,
-            drift: None,
+            unchanged: None,
             rule: Rule {
                 threshold: 0.0,
                 margin: 0.03,

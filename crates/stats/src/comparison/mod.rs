@@ -23,7 +23,10 @@ use deadheat_model::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use self::gate::{Gate, GateCell, GateOverload, Gated};
+pub use self::{
+    gate::{Gate, GateCell, GateOverload, Gated},
+    sessions::Movement,
+};
 use crate::{
     heats::{self, Rule, recorded::SliceLengths},
     interval::{Difference, Interval},
@@ -36,7 +39,7 @@ pub struct Bounds {
     /// The share of comparisons that may have a wrong verdict (0 to 1).
     pub alpha: f64,
     /// Between two sessions, a difference counts only when the ratio is farther from 1 than this share (0.01: above
-    /// 1.01 or below 1/1.01), and than the null server's. In the same heats, every proven difference counts.
+    /// 1.01 or below 1/1.01). In the same heats, every proven difference counts.
     pub practical_difference: f64,
     /// That share for response and service times, which scatter more: the histogram's three significant digits, timers
     /// and caches move a percentile by a few percent.
@@ -73,8 +76,8 @@ impl Bounds {
         }
     }
 
-    /// The rule for `metric` of two sessions. Differences of up to `drift` are known to have another cause.
-    pub(crate) fn rule(&self, metric: Metric, drift: Option<f64>) -> Rule {
+    /// The rule for `metric` of two sessions.
+    pub(crate) fn rule(&self, metric: Metric) -> Rule {
         let (practical, margin) = if metric.is_response_time() {
             (
                 self.practical_latency,
@@ -84,7 +87,7 @@ impl Bounds {
             (self.practical_difference, self.margin)
         };
         Rule {
-            threshold: practical.max(drift.unwrap_or(0.0)),
+            threshold: practical,
             margin,
             least_heats: self.least_heats,
         }
@@ -125,7 +128,8 @@ pub struct ComparisonAnalysis {
     /// Intended differences between the two sides: versions, commits, sources, or the set of stacks. `before` is A,
     /// `after` is B.
     pub differences: Vec<Change>,
-    /// Warnings about unintended differences between the sides, and about drift.
+    /// Warnings about unintended differences between the sides, and about what programs that are the same in both
+    /// sessions moved by.
     pub warnings: Vec<Warning>,
 }
 
@@ -420,7 +424,7 @@ pub struct Ratio {
     pub heats_a: usize,
     /// B's heats behind it.
     pub heats_b: usize,
-    /// B over A: the geometric mean of the ratios.
+    /// B over A: the geometric mean of the ratios. Of two sessions, divided by that of `unchanged`.
     pub ratio: f64,
     /// The standard error of the ratio's logarithm; `None` with too few heats.
     pub error: Option<f64>,
@@ -438,13 +442,12 @@ pub struct Ratio {
     /// The p value after Holm's correction over the cells of the metric; only for sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_adjusted: Option<f64>,
-    /// The difference of the null server's throughput between A and B (0.02: 2 %); `None` unless both sessions measured
-    /// it.
+    /// How far programs that are the same in both sessions moved; `None` if there are too few, and then the ratio has
+    /// no interval. Only for sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub drift: Option<f64>,
-    /// The rule of the verdict. Its threshold is the practical difference for two sessions, or the drift of the null
-    /// server if that is more. In the same heats it is 0, and for an open loop's throughput the practical difference of
-    /// times.
+    pub unchanged: Option<Movement>,
+    /// The rule of the verdict. Its threshold is the practical difference for two sessions. In the same heats it is 0, and
+    /// for an open loop's throughput the practical difference of times.
     #[serde(flatten)]
     pub rule: Rule,
     /// The verdict.

@@ -228,7 +228,7 @@ fn ratio(series: &PairedSeries, is_open: bool, look: Look, bounds: &Bounds) -> O
         interval,
         p: contrast.map(|contrast| contrast.p(0.0)),
         p_adjusted: None,
-        drift: None,
+        unchanged: None,
         rule: bounds.in_heats(metric, is_open),
         verdict: RatioVerdict::NotEnoughData,
     };

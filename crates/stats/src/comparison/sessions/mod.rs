@@ -1,8 +1,8 @@
-//! Two sessions of heats, measured at two times: unpaired, and corrected for how many cells were compared. Where and
-//! how they were measured must not differ, and the null server, the same program in both, shows whether the machine was
-//! as fast.
+//! Two sessions of heats, measured at two times: relative to the programs that are the same in both, and corrected for
+//! how many cells were compared. The machine and how they were measured must not differ.
 
 mod cells;
+mod unchanged;
 
 use std::collections::BTreeMap;
 
@@ -12,22 +12,26 @@ use deadheat_model::{
     figure,
     heat::WarmUpRule,
     heats::SessionRecord,
-    warning::{Warning, doubt},
+    warning::{Warning, doubt, note},
 };
 
-use self::cells::{Numbers, SessionSide, SideLoad};
+pub use self::unchanged::{MIN_UNCHANGED, Movement};
+use self::{
+    cells::{Numbers, SessionSide, SideLoad},
+    unchanged::Unchanged,
+};
 use super::{
     Bounds, CellId, Compared, ComparisonAnalysis, Fact, Method, Metric, NotCompared, Ratio,
     RatioVerdict, SideFacts, differs, unsteady,
 };
 use crate::{
-    interval::{self, holm},
+    interval::{self, Difference, holm},
     standings::twin,
 };
 
 /// What every comparison of two sessions must be read with.
-const CAVEAT: &str = "The sessions were measured at two times, so the ratio includes any change of the machine in \
-                      between.";
+const CAVEAT: &str = "The sessions were measured at two times, so only a change beyond that of unchanged programs is \
+                      proven.";
 const ADVICE: &str = "`deadheat compare STACK@REVISION STACK` measures both in the same heats.";
 
 /// What sentences call the sides, where a legend says which session each is.
@@ -45,11 +49,18 @@ pub fn compare(
         SessionSide::new(called[0], a.1),
         SessionSide::new(called[1], b.1),
     ];
+    let differences = differences(a.1, b.1);
+    let of_stacks: Vec<Change> = differences
+        .iter()
+        .cloned()
+        .chain(warm_ups(a.1, b.1))
+        .collect();
+    let unchanged = AllUnchanged::new(&sides, &of_stacks);
     let mut compared: Vec<Compared> = Vec::new();
     let mut not_compared: Vec<NotCompared> = Vec::new();
     for subject in cells::candidates(&sides) {
         match cells::numbers(&sides, &subject) {
-            Ok(numbers) => compared.push(cell(&sides, subject, numbers, &bounds)),
+            Ok(numbers) => compared.push(cell(&sides, subject, numbers, &unchanged, &bounds)),
             Err((reason, b_failed)) => not_compared.push(NotCompared {
                 subject,
                 reason,
@@ -72,7 +83,7 @@ pub fn compare(
             .map(|one| differs(one, called[0], called[1])),
     );
     warnings.extend(biased(&sides));
-    warnings.extend(drift_warnings(&sides, &bounds));
+    warnings.extend(unchanged.warnings(called, &bounds));
     ComparisonAnalysis {
         how: Method::Sessions,
         a: side(a.0, a.1),
@@ -82,7 +93,7 @@ pub fn compare(
         compared,
         not_compared,
         conditions: conditions(a.1, b.1),
-        differences: differences(a.1, b.1),
+        differences,
         warnings,
     }
 }
@@ -91,14 +102,14 @@ fn cell(
     sides: &[SessionSide<'_>; 2],
     subject: CellId,
     numbers: Numbers,
+    unchanged: &AllUnchanged,
     bounds: &Bounds,
 ) -> Compared {
-    let drift = drift(sides, &subject, bounds);
     let ratios = Metric::ALL.into_iter().filter_map(|metric| {
-        let [a, b] = sides;
-        let a = a.load(&subject)?.logs(metric, numbers[0]);
-        let b = b.load(&subject)?.logs(metric, numbers[1]);
-        Sample::new(metric, a, b).map(|sample| sample.ratio(drift, bounds))
+        let movement = unchanged.at(&subject, metric)?;
+        let movement = movement.without(subject.target.as_ref());
+        let sample = Sample::of(sides, &subject, metric, numbers)?;
+        Some(sample.relative_to(movement, bounds))
     });
     let ratios: Vec<Ratio> = ratios.collect();
     // Sorted by metric: closed loops begin with their throughput, open ones with the median.
@@ -131,12 +142,29 @@ impl Sample {
         (!a.is_empty() && !b.is_empty()).then_some(Self { metric, a, b })
     }
 
-    /// The ratio, before it is corrected for the number of cells: its interval is at 1 − α. `drift` is how far the null
-    /// server was from itself.
-    pub fn ratio(&self, drift: Option<f64>, bounds: &Bounds) -> Ratio {
-        let (a, b) = (mean(&self.a), mean(&self.b));
+    /// That of a program in both sessions.
+    fn of(
+        sides: &[SessionSide<'_>; 2],
+        subject: &CellId,
+        metric: Metric,
+        numbers: Numbers,
+    ) -> Option<Self> {
+        let [a, b] = sides;
+        let a = a.load(subject)?.logs(metric, numbers[0]);
+        let b = b.load(subject)?.logs(metric, numbers[1]);
+        Self::new(metric, a, b)
+    }
+
+    /// B less A on the logarithm; `None` with too few values.
+    fn difference(&self) -> Option<Difference> {
         let has_enough = self.a.len().min(self.b.len()) >= MIN_RUNS;
-        let difference = interval::difference(&self.a, &self.b).filter(|_| has_enough);
+        interval::difference(&self.a, &self.b).filter(|_| has_enough)
+    }
+
+    /// The ratio, before it is corrected for the number of cells.
+    pub fn ratio(&self, bounds: &Bounds) -> Ratio {
+        let (a, b) = (mean(&self.a), mean(&self.b));
+        let difference = self.difference();
         Ratio {
             per_second: None,
             metric: self.metric,
@@ -151,9 +179,25 @@ impl Sample {
             interval: None,
             p: difference.map(|difference| difference.p_of_zero()),
             p_adjusted: None,
-            drift,
-            rule: bounds.rule(self.metric, drift),
+            unchanged: None,
+            rule: bounds.rule(self.metric),
             verdict: RatioVerdict::NotEnoughData,
+        }
+    }
+
+    /// The ratio relative to those of unchanged programs, before it is corrected for the number of cells. Without them
+    /// it has no error, since nothing tells the stack's doing from the machine's.
+    fn relative_to(&self, unchanged: Option<Movement>, bounds: &Bounds) -> Ratio {
+        let ratio = self.ratio(bounds);
+        let own = self.difference();
+        let found = unchanged.zip(own).map(|(others, own)| others.against(&own));
+        Ratio {
+            ratio: unchanged.map_or(ratio.ratio, |others| ratio.ratio / others.ratio),
+            error: found.map(|found| found.error),
+            freedom: found.map(|found| found.freedom),
+            p: found.map(|found| found.p_of_zero()),
+            unchanged,
+            ..ratio
         }
     }
 }
@@ -190,13 +234,14 @@ pub(in crate::comparison) fn of_runs(
     let logs = |values: &[f64]| values.iter().map(|value| value.ln()).collect();
     let is_positive = a.iter().chain(b).all(|value| *value > 0.0);
     let sample = Sample::new(metric, logs(a), logs(b)).filter(|_| is_positive)?;
-    let mut ratio = sample.ratio(None, bounds);
+    let mut ratio = sample.ratio(bounds);
     correct(&mut [&mut ratio], bounds);
     Some(ratio)
 }
 
-/// Differences between two sessions that would be in every ratio: machine, Deadheat, settings, workloads and warm-ups.
-/// With one of them a comparison says nothing of the stacks. `before` is A, `after` is B.
+/// Differences between two sessions with which they did not measure the same: machine, settings, workloads and warm-ups.
+/// With one of them a comparison says nothing of the stacks. `before` is A, `after` is B. Another kernel or Deadheat is
+/// none of them: unchanged stacks had it, too, and show by how much it moves figures.
 pub fn refusals(a: &SessionRecord, b: &SessionRecord) -> Vec<Change> {
     let one_reason = in_one(&warm_ups(a, b));
     other_conditions(a, b).chain(one_reason).collect()
@@ -220,8 +265,13 @@ fn differences(a: &SessionRecord, b: &SessionRecord) -> Vec<Change> {
 
 fn is_compared(change: &Change) -> bool {
     match change.aspect {
-        Aspect::Machine | Aspect::Deadheat | Aspect::Settings => false,
-        Aspect::Commit | Aspect::Version | Aspect::Sources | Aspect::Selection => true,
+        Aspect::Machine | Aspect::Settings => false,
+        Aspect::System
+        | Aspect::Deadheat
+        | Aspect::Commit
+        | Aspect::Version
+        | Aspect::Sources
+        | Aspect::Selection => true,
     }
 }
 
@@ -348,61 +398,126 @@ fn conditions(a: &SessionRecord, b: &SessionRecord) -> Vec<Fact> {
     facts.into_iter().map(fact).collect()
 }
 
-/// How far the null server's throughput in B was from that in A: the distance from 1 of their ratio, for an open loop
-/// at the closed one whose capacity it takes a share of. A stack that differs by less may differ because the machine
-/// did. That the generator was the limit takes nothing from it: a machine that is slower slows the generator, too.
-/// `None` if a session has no such heat.
-fn drift(sides: &[SessionSide<'_>; 2], subject: &CellId, bounds: &Bounds) -> Option<f64> {
-    let load = &sides[0].load(subject)?.at.load;
-    let closed = load.point.open.as_ref().map(|open| &open.capacity_of);
-    let closed = CellId {
-        point: closed.unwrap_or(&subject.point).clone(),
-        ..subject.clone()
-    };
-    Some(distance(ratio(sides, &closed, bounds)?.ratio))
-}
+/// The unchanged programs at each load of both sessions, for each metric.
+struct AllUnchanged(Vec<(CellId, Metric, Unchanged)>);
 
-/// A warning for each closed loop of both sessions at which the null server differed, or is not known.
-fn drift_warnings(sides: &[SessionSide<'_>; 2], bounds: &Bounds) -> Vec<Warning> {
-    let [a, b] = sides;
-    let closed = |load: &CellId| {
-        let is_closed = |load: &SideLoad<'_>| load.at.load.leads();
-        a.load(load).is_some_and(is_closed) && b.load(load).is_some()
-    };
-    let name = |load: &CellId| [format!("{}:{}", load.workload, load.point)];
-    let of = |load: CellId| {
-        let Some(ratio) = ratio(sides, &load, bounds) else {
-            let sentence = format!(
-                "Not both sessions have a heat with the null server at {load}: nothing shows whether the machine was \
-                 as fast."
-            );
-            return Some(doubt("no-null-server", sentence).with("loads", name(&load)));
+impl AllUnchanged {
+    fn new(sides: &[SessionSide<'_>; 2], differences: &[Change]) -> Self {
+        let [a, b] = sides;
+        let loads = a.subjects(None).filter(|load| b.load(load).is_some());
+        let of_load = |load: CellId| {
+            let programs = unchanged(sides, &load, differences);
+            let of_metric = move |metric| {
+                let programs = programs.iter().map(|(target, numbers)| {
+                    let sample = Sample::of(sides, &load, metric, *numbers);
+                    (target.clone(), sample.and_then(|one| one.difference()))
+                });
+                (load.clone(), metric, Unchanged::new(programs))
+            };
+            Metric::ALL.into_iter().map(of_metric)
         };
-        let moved = distance(ratio.ratio) > bounds.practical_difference;
-        (ratio.p? < bounds.alpha && moved).then(|| {
-            let sentence = format!(
-                "The null server, the same program in both sessions, answered {} times as much in {} as in {} at \
-                 {load}: the machine was not as fast, and every difference there may come from that.",
-                figure::ratio(ratio.ratio),
-                b.name,
-                a.name
-            );
-            let warning = doubt("null-server", sentence).with("ratio", ratio.ratio);
-            warning.with("loads", name(&load))
-        })
+        Self(loads.flat_map(of_load).collect())
+    }
+
+    fn at(&self, subject: &CellId, metric: Metric) -> Option<&Unchanged> {
+        let mut all = self.0.iter();
+        let is_it =
+            |load: &CellId| (&load.workload, &load.point) == (&subject.workload, &subject.point);
+        let found = all.find(|(load, of, _)| *of == metric && is_it(load));
+        found.map(|(.., unchanged)| unchanged)
+    }
+
+    /// For each load, how far the unchanged programs moved if that is more than what counts, or that they are too few.
+    fn warnings(&self, called: [&str; 2], bounds: &Bounds) -> Vec<Warning> {
+        let decide =
+            |metric: &Metric| matches!(metric, Metric::Throughput | Metric::ResponseTimeP50);
+        let mut warnings = Vec::new();
+        for of_load in self.0.chunk_by(|(one, ..), (next, ..)| one == next) {
+            // A closed load has no response times, and an open one no throughput.
+            let deciding = of_load.iter().filter(|(_, metric, _)| decide(metric));
+            let Some((load, metric, unchanged)) = deciding.max_by_key(|(.., all)| all.len()) else {
+                continue;
+            };
+            warnings.extend(warning(load, *metric, unchanged, called, bounds));
+        }
+        warnings
+    }
+}
+
+/// The programs that are the same in both sessions, with their numbers at this load: stacks that count there and whose
+/// sources, versions and warm-ups are known and the same, and the null server of one Deadheat.
+fn unchanged(
+    sides: &[SessionSide<'_>; 2],
+    load: &CellId,
+    differences: &[Change],
+) -> Vec<(TargetId, Numbers)> {
+    let [a, b] = sides;
+    let is_known = |target: &TargetId| {
+        let headers = [a, b].map(|side| side.record.header.target(target));
+        let mut headers = headers.into_iter();
+        headers.all(|one| one.is_some_and(|one| one.sources.is_some()))
     };
-    a.subjects(None).filter(closed).filter_map(of).collect()
-}
-
-/// The null server's throughput in B over that in A.
-fn ratio(sides: &[SessionSide<'_>; 2], at: &CellId, bounds: &Bounds) -> Option<Ratio> {
-    let [a, b] = sides.each_ref().map(|side| {
-        let load = side.load(at)?;
-        Some(load.logs(Metric::Throughput, load.at.load.ceiling()))
+    let is_same = |target: &TargetId| {
+        let mut changes = differences.iter();
+        is_known(target) && !changes.any(|one| one.target.as_ref() == Some(target))
+    };
+    let numbers = |target: &TargetId| {
+        let subject = CellId {
+            target: Some(target.clone()),
+            ..load.clone()
+        };
+        let numbers = cells::numbers(sides, &subject).ok()?;
+        Some((target.clone(), numbers))
+    };
+    let (in_a, in_b) = (a.load(load), b.load(load));
+    let stacks = in_a.iter().flat_map(|load| &load.at.load.targets);
+    let stacks = stacks.filter(|target| is_same(target));
+    let null_server = in_a.zip(in_b).map(|(a, b)| {
+        let numbers = [a, b].map(|load| load.at.load.ceiling());
+        (TargetId::null_server(), numbers)
     });
-    Some(Sample::new(Metric::Throughput, a?, b?)?.ratio(None, bounds))
+    let is_one_deadheat = !differences.iter().any(|one| one.aspect == Aspect::Deadheat);
+    let null_server = null_server.filter(|_| is_one_deadheat);
+    stacks.filter_map(numbers).chain(null_server).collect()
 }
 
-fn distance(ratio: f64) -> f64 {
-    ratio.ln().abs().exp() - 1.0
+/// What the unchanged programs at a load say of every ratio there.
+fn warning(
+    load: &CellId,
+    metric: Metric,
+    unchanged: &Unchanged,
+    [a, b]: [&str; 2],
+    bounds: &Bounds,
+) -> Option<Warning> {
+    let loads = [format!("{}:{}", load.workload, load.point)];
+    let Some(movement) = unchanged.without(None) else {
+        let found = match unchanged.len() {
+            0 => "No program is".to_owned(),
+            1 => "Only one program is".to_owned(),
+            found => format!("Only {found} programs are"),
+        };
+        let sentence = format!(
+            "{found} the same in {a} and in {b} at {load}, so nothing tells a change of a stack from one of the machine. \
+             Measure {MIN_UNCHANGED} unchanged stacks along with it."
+        );
+        return Some(doubt("few-unchanged", sentence).with("loads", loads));
+    };
+    let least = bounds.rule(metric).threshold;
+    let moved = movement.ratio.ln().abs().max(movement.spread) > least;
+    moved.then(|| {
+        let Movement { programs, ratio, spread, .. } = movement;
+        let sentence = format!(
+            "From {a} to {b}, the {} of {programs} programs that did not change became {} times what it was at {load}, \
+             and differed by {} from one to the other: ratios there are relative to them, and only what moved farther \
+             is proven to have changed.",
+            metric.name(),
+            figure::ratio(ratio),
+            figure::short_percent(spread)
+        );
+        note("unchanged-moved", sentence)
+            .with("loads", loads)
+            .with("programs", programs)
+            .with("ratio", ratio)
+            .with("spread", spread)
+    })
 }
