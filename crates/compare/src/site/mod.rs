@@ -15,7 +15,10 @@ use deadheat_document::json::ReportError;
 use deadheat_model::{TargetId, figure::counted, heats::SessionRecord};
 use deadheat_runner::{
     files,
-    session::{HEADER_FILE, heats::read_session},
+    session::{
+        HEADER_FILE,
+        heats::{read_header, read_session},
+    },
 };
 use deadheat_shell::{
     exit::{CommandFailure, Exit},
@@ -59,6 +62,8 @@ impl SiteArgs {
 /// When there is no session, or the site cannot be written.
 pub fn site(args: &SiteArgs) -> Result<Exit, CommandFailure> {
     let folders = found(&args.folders)?;
+    let reference = args.reference.as_deref();
+    let reference = reference.map(|name| known(name, &folders)).transpose()?;
     let target = Target::new(&args.site, &folders)?;
     let mut site = Site::default();
     let mut pages = Pages::default();
@@ -124,15 +129,6 @@ pub fn site(args: &SiteArgs) -> Result<Exit, CommandFailure> {
             site.compare((place, &older), (newest, &record));
         }
     }
-    let reference: Option<TargetId> = args.reference.as_ref().map(|name| {
-        let Ok(target) = name.parse();
-        target
-    });
-    if let Some(reference) = reference.as_ref().filter(|one| !site.has_stack(one)) {
-        return Err(CommandFailure::usage(format!(
-            "--reference {reference}: no session has this stack; name one as tables do, with its variant"
-        )));
-    }
     target.write(pages.files(&site, reference.as_ref()))?;
     target.write(badges.files())?;
     let skipped = match pages.skipped() {
@@ -165,6 +161,20 @@ fn found(folders: &[PathBuf]) -> Result<Vec<PathBuf>, CommandFailure> {
     }
     all.sort();
     Ok(all.into_iter().map(|one| one.folder).collect())
+}
+
+/// The stack of this name, if a session was asked for it.
+fn known(name: &str, folders: &[PathBuf]) -> Result<TargetId, CommandFailure> {
+    let Ok(reference) = name.parse::<TargetId>();
+    let has_it = |folder: &PathBuf| {
+        read_header(folder).is_ok_and(|header| header.target(&reference).is_some())
+    };
+    if folders.iter().any(has_it) {
+        return Ok(reference);
+    }
+    Err(CommandFailure::usage(format!(
+        "--reference {name}: no session has this stack; name one as tables do, with its variant"
+    )))
 }
 
 /// The most that is read of a file of records.

@@ -61,7 +61,10 @@ pub fn read_session(folder: &Path) -> Result<SessionRecord, JournalError> {
 }
 
 /// Reads the header of a session.
-pub(super) fn read_header(folder: &Path) -> Result<SessionHeader, JournalError> {
+///
+/// # Errors
+/// When it is missing, or is not what a session writes, or is of another version.
+pub fn read_header(folder: &Path) -> Result<SessionHeader, JournalError> {
     read_header_as(folder, HEADER_FILE, SCHEMA)
 }
 

@@ -128,7 +128,7 @@ pub struct ComparisonAnalysis {
     /// Intended differences between the two sides: versions, commits, sources, or the set of stacks. `before` is A,
     /// `after` is B.
     pub differences: Vec<Change>,
-    /// Warnings about unintended differences between the sides, and about what programs that are the same in both
+    /// Warnings about unintended differences between the sides, and about what stacks that are the same in both
     /// sessions moved by.
     pub warnings: Vec<Warning>,
 }
@@ -442,7 +442,7 @@ pub struct Ratio {
     /// The p value after Holm's correction over the cells of the metric; only for sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_adjusted: Option<f64>,
-    /// How far programs that are the same in both sessions moved; `None` if there are too few, and then the ratio has
+    /// How far stacks that are the same in both sessions moved; `None` if there are too few, and then the ratio has
     /// no interval. Only for sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unchanged: Option<Movement>,

@@ -11,15 +11,40 @@ use super::Root;
 
 /// A session of two stacks that scatter by `spread`; rust-axum at `share` of its usual rate.
 pub fn simulated(id: &str, share: f64, spread: f64) -> SessionRecord {
+    session(
+        id,
+        &[("go-nethttp", 1.0), ("rust-axum", 0.8 * share)],
+        spread,
+    )
+}
+
+/// As [`simulated`], with four more stacks that never change. The sources of rust-axum are other ones for each `share`.
+pub fn with_unchanged(id: &str, share: f64, spread: f64) -> SessionRecord {
+    let others = [
+        ("go-gin", 0.9),
+        ("node-http", 0.6),
+        ("php-fpm", 0.5),
+        ("rust-hyper", 0.95),
+    ];
+    let both = [("go-nethttp", 1.0), ("rust-axum", 0.8 * share)];
+    let mut record = session(id, &[&both[..], &others].concat(), spread);
+    record.header.targets[1].sources = Some(format!("{share}"));
+    record
+}
+
+/// A session of stacks of these speeds that scatter by `spread`.
+fn session(id: &str, stacks: &[(&str, f64)], spread: f64) -> SessionRecord {
+    let speeds: Vec<f64> = stacks.iter().map(|(_, speed)| *speed).collect();
     let mut plan = Recorded {
         looks: vec![8],
         until_decided: false,
         times: 40,
-        ..Recorded::quiet(&[1.0, 0.8 * share])
+        ..Recorded::quiet(&speeds)
     };
     plan.field.machine.spread = spread;
-    for ((target, _), name) in plan.stacks.iter_mut().zip(["go-nethttp", "rust-axum"]) {
-        *target = TargetId::new(name, None);
+    for ((target, member), (name, _)) in plan.stacks.iter_mut().zip(stacks) {
+        *target = TargetId::new(*name, None);
+        member.spread = spread.min(0.01);
     }
     let seed = id.bytes().map(u64::from).sum();
     let mut record = plan.run(seed, &mut steering::next);

@@ -160,11 +160,6 @@ impl Site {
         folder
     }
 
-    /// Whether any session was asked for this stack.
-    pub fn has_stack(&self, target: &TargetId) -> bool {
-        self.stacks.contains_key(target)
-    }
-
     /// The name of a stack's files, without ending.
     pub fn file(&self, target: &TargetId) -> &str {
         self.stacks.get(target).map_or("-", String::as_str)
@@ -196,12 +191,13 @@ impl Site {
         self.latest.values().copied().collect()
     }
 
-    /// The newest session of each kind of machine with the older ones that it is not compared with yet.
+    /// The newest session with figures of each kind of machine, with the older ones that it is not compared with yet.
     pub fn not_compared_with_newest(&self) -> Vec<(usize, Vec<usize>)> {
         let newest: BTreeMap<&String, usize> = self
             .machines
             .iter()
             .enumerate()
+            .filter(|(place, _)| self.sessions[*place].stacks > 0)
             .map(|(place, machine)| (machine, place))
             .collect();
         let older = |(machine, newest): (&String, usize)| {

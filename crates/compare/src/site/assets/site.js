@@ -846,7 +846,8 @@ const comparePage = async (index) => {
     const conditions = [...new Set(found.conditions.filter(({ target }) => !target || isAsked(target)).map(({ what }) => what))];
     const text = cells.length === 0 ? `${a === "" ? "No stack has" : `${a} does not have`} figures at the same load in both: no verdict`
       : others > 0 && others === cells.length ? `Conditions differ (${some(conditions)}): no verdict` : single ? `${sentences[0]}.` : `${subject}: ${summary}.`;
-    const allows = cells.length > 0 ? " The null server, the same program in both, allows for changes of the machine." : "";
+    const isRelative = cells.some(({ ratios }) => ratios.some(({ is_relative }) => is_relative));
+    const allows = isRelative ? " Ratios are relative to stacks that did not change." : "";
     const warnings = found.warnings.map((warning) => make("li", {}, warning));
     answer(text, [
       `${where}${allows}`,
@@ -880,7 +881,7 @@ const comparePage = async (index) => {
     for (const { target, load, reason } of found.not_compared.filter(({ target }) => isAsked(target))) {
       rows.push({ stack: target, load, what: NONE, a: NONE, b: NONE, ratio: NONE, verdict: reason });
     }
-    verdicts(rows, dayA, dayB, `${dayB} as a multiple of ${dayA}`);
+    verdicts(rows, dayA, dayB, `${dayB} as a multiple of ${dayA}${isRelative ? ", relative to stacks that did not change" : ""}`);
     const changes = [...found.conditions, ...found.differences].filter(({ target }) => !target || isAsked(target));
     const own = changes.map(({ what, target, before, after }) => [a === "" && target ? `${target}: ${what}` : what, before ?? NONE, after ?? NONE]);
     const [s, t] = [older, newer].map(({ stacks }) => stacks.find(({ target }) => target === a));
@@ -1031,7 +1032,10 @@ const timelinePage = async (index) => {
     };
     const unlike = steps.filter((step) => step?.letter === "-").length;
     const among = `${counted(points.length, "session")}${unlike > 0 ? `, ${unlike} of them not compared` : ""}`;
-    const text = points.length === 1
+    const measured = points.filter(({ per_second }) => per_second).length;
+    const text = measured === 0
+      ? `${target} at ${load} has no figure${points.at(-1)?.absent ? `: ${points.at(-1).absent}` : ""}`
+      : measured === 1
       ? `${target} at ${load} was measured once, so there is nothing to compare yet`
       : steps.slice(1).every((step) => ["-", "M"].includes(step?.letter))
       ? `${target} at ${load}: ${counted(points.length, "session")} under other conditions each, or on other machines, so they are not compared`
@@ -1041,7 +1045,7 @@ const timelinePage = async (index) => {
     // The table has those of other steps.
     const warnings = proven.at(-1)?.[1].warnings ?? [];
     const doubt = warnings.length > 0 ? `Before you decide: ${warnings.join(" ")} ` : "";
-    answer(`${text}.`, `${doubt}Each session is compared with the one before it on the same kind of machine (processor, CPUs, memory). A change must exceed 1 %, and what the machine itself changed (seen at a server that only answers). Figures are means of the stack's own heats. A session's table also allows for the heats that each stack was in, so its figures differ a little. Where the kernel, Deadheat or a setting changed, there is no verdict: that may be the reason.`);
+    answer(`${text}.`, `${doubt}Each session is compared with the one before it on the same kind of machine (processor, CPUs, memory). It has changed if it moved by more than 1 %, and farther than the stacks that are the same in both sessions: machine, kernel and Deadheat moved those, too. Figures are means of the stack's own heats. A session's table also allows for the heats that each stack was in, so its figures differ a little. Where a setting changed, or fewer than three stacks stayed the same, there is no verdict.`);
   };
 
   const draw = (target, load, points, steps, of) => {

@@ -32,7 +32,8 @@ struct Badge {
     color: &'static str,
 }
 
-/// The latest badge of each stack at each load.
+/// The latest badge of each stack at each load. A session of one stack has nothing to rank it among, so it replaces no
+/// badge of another session.
 #[derive(Default)]
 pub struct Badges(BTreeMap<String, Badge>);
 
@@ -78,9 +79,11 @@ impl Badges {
             let doubt = load.copies_differ.map_or_else(String::new, |share| {
                 format!(", copies of one stack differ by {}", short_percent(share))
             });
+            let path = path(site.file(&session.stacks[row.stack].target), &load.name);
             let rank = row.per_second.and_then(|figure| figure.rank);
             let (message, color) = match rank.map(|rank| (rank.best, rank.worst)) {
                 None => ("not ranked".to_owned(), UNKNOWN),
+                Some(_) if all == 1 && self.0.contains_key(&path) => continue,
                 Some(_) if all == 1 => ("one stack, not ranked".to_owned(), UNKNOWN),
                 Some((1, worst)) if worst == all && equals.is_empty() => {
                     (format!("undecided, {all} stacks"), UNKNOWN)
@@ -99,7 +102,6 @@ impl Badges {
                     (format!("rank {range} of {all}{equals}{doubt}"), color)
                 }
             };
-            let path = path(site.file(&session.stacks[row.stack].target), &load.name);
             self.0.insert(path, badge(load, message, color));
         }
     }

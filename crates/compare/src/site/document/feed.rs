@@ -89,7 +89,8 @@ fn of_stack(
                 fragment(&target.to_string()), fragment(&since.id), fragment(&session.id)
             ),
             text => format!(
-                "{} of {} is {word} than that of {}: {} as many requests/s; {reasons}.{}",
+                "{} of {} is {word} than that of {}: {} as many requests/s, relative to stacks that did not change; \
+                 {reasons}.{}",
                 capital(&target.to_string()), time(session), time(since),
                 step.ratio.map_or_else(String::new, in_words), warnings.collect::<String>()
             ),

@@ -37,7 +37,7 @@ use super::{
     journal::{HEADER_FILE, Journal},
     machine,
     preparation::prepare,
-    record::{cut_unfinished_heat, read_header},
+    record::cut_unfinished_heat,
     resume::{self, Changes, expect_header, prepare_again, refuse, reopen},
     servers::{as_recorded, environment_of},
     services::Services,
@@ -45,7 +45,7 @@ use super::{
 };
 
 pub use self::plan::{eight_heats, with_room};
-pub use super::record::{HEATS_FILE, read_session};
+pub use super::record::{HEATS_FILE, read_header, read_session};
 pub use capacity::MAX_MEMBERS;
 
 /// Decides what is measured next.

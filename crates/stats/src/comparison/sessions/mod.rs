@@ -1,4 +1,4 @@
-//! Two sessions of heats, measured at two times: relative to the programs that are the same in both, and corrected for
+//! Two sessions of heats, measured at two times: relative to the stacks that are the same in both, and corrected for
 //! how many cells were compared. The machine and how they were measured must not differ.
 
 mod cells;
@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// What every comparison of two sessions must be read with.
-const CAVEAT: &str = "The sessions were measured at two times, so only a change beyond that of unchanged programs is \
+const CAVEAT: &str = "The sessions were measured at two times, so only a change beyond that of unchanged stacks is \
                       proven.";
 const ADVICE: &str = "`deadheat compare STACK@REVISION STACK` measures both in the same heats.";
 
@@ -142,7 +142,7 @@ impl Sample {
         (!a.is_empty() && !b.is_empty()).then_some(Self { metric, a, b })
     }
 
-    /// That of a program in both sessions.
+    /// That of a stack in both sessions.
     fn of(
         sides: &[SessionSide<'_>; 2],
         subject: &CellId,
@@ -185,7 +185,7 @@ impl Sample {
         }
     }
 
-    /// The ratio relative to those of unchanged programs, before it is corrected for the number of cells. Without them
+    /// The ratio relative to those of unchanged stacks, before it is corrected for the number of cells. Without them
     /// it has no error, since nothing tells the stack's doing from the machine's.
     fn relative_to(&self, unchanged: Option<Movement>, bounds: &Bounds) -> Ratio {
         let ratio = self.ratio(bounds);
@@ -398,7 +398,7 @@ fn conditions(a: &SessionRecord, b: &SessionRecord) -> Vec<Fact> {
     facts.into_iter().map(fact).collect()
 }
 
-/// The unchanged programs at each load of both sessions, for each metric.
+/// The unchanged stacks at each load of both sessions, for each metric.
 struct AllUnchanged(Vec<(CellId, Metric, Unchanged)>);
 
 impl AllUnchanged {
@@ -406,13 +406,13 @@ impl AllUnchanged {
         let [a, b] = sides;
         let loads = a.subjects(None).filter(|load| b.load(load).is_some());
         let of_load = |load: CellId| {
-            let programs = unchanged(sides, &load, differences);
+            let stacks = unchanged(sides, &load, differences);
             let of_metric = move |metric| {
-                let programs = programs.iter().map(|(target, numbers)| {
+                let stacks = stacks.iter().map(|(target, numbers)| {
                     let sample = Sample::of(sides, &load, metric, *numbers);
                     (target.clone(), sample.and_then(|one| one.difference()))
                 });
-                (load.clone(), metric, Unchanged::new(programs))
+                (load.clone(), metric, Unchanged::new(stacks))
             };
             Metric::ALL.into_iter().map(of_metric)
         };
@@ -427,7 +427,7 @@ impl AllUnchanged {
         found.map(|(.., unchanged)| unchanged)
     }
 
-    /// For each load, how far the unchanged programs moved if that is more than what counts, or that they are too few.
+    /// For each load, how far the unchanged stacks moved if that is more than what counts, or that they are too few.
     fn warnings(&self, called: [&str; 2], bounds: &Bounds) -> Vec<Warning> {
         let decide =
             |metric: &Metric| matches!(metric, Metric::Throughput | Metric::ResponseTimeP50);
@@ -444,8 +444,8 @@ impl AllUnchanged {
     }
 }
 
-/// The programs that are the same in both sessions, with their numbers at this load: stacks that count there and whose
-/// sources, versions and warm-ups are known and the same, and the null server of one Deadheat.
+/// The stacks that are the same in both sessions, with their numbers at this load: they count there, and their sources,
+/// versions and warm-ups are known and the same.
 fn unchanged(
     sides: &[SessionSide<'_>; 2],
     load: &CellId,
@@ -469,19 +469,15 @@ fn unchanged(
         let numbers = cells::numbers(sides, &subject).ok()?;
         Some((target.clone(), numbers))
     };
-    let (in_a, in_b) = (a.load(load), b.load(load));
-    let stacks = in_a.iter().flat_map(|load| &load.at.load.targets);
-    let stacks = stacks.filter(|target| is_same(target));
-    let null_server = in_a.zip(in_b).map(|(a, b)| {
-        let numbers = [a, b].map(|load| load.at.load.ceiling());
-        (TargetId::null_server(), numbers)
-    });
-    let is_one_deadheat = !differences.iter().any(|one| one.aspect == Aspect::Deadheat);
-    let null_server = null_server.filter(|_| is_one_deadheat);
-    stacks.filter_map(numbers).chain(null_server).collect()
+    let at_load = a.load(load);
+    let stacks = at_load.iter().flat_map(|load| &load.at.load.targets);
+    stacks
+        .filter(|target| is_same(target))
+        .filter_map(numbers)
+        .collect()
 }
 
-/// What the unchanged programs at a load say of every ratio there.
+/// What the unchanged stacks at a load say of every ratio there.
 fn warning(
     load: &CellId,
     metric: Metric,
@@ -492,22 +488,22 @@ fn warning(
     let loads = [format!("{}:{}", load.workload, load.point)];
     let Some(movement) = unchanged.without(None) else {
         let found = match unchanged.len() {
-            0 => "No program is".to_owned(),
-            1 => "Only one program is".to_owned(),
-            found => format!("Only {found} programs are"),
+            0 => "No stack is".to_owned(),
+            1 => "Only one stack is".to_owned(),
+            found => format!("Only {found} stacks are"),
         };
         let sentence = format!(
-            "{found} the same in {a} and in {b} at {load}, so nothing tells a change of a stack from one of the machine. \
-             Measure {MIN_UNCHANGED} unchanged stacks along with it."
+            "{found} the same in {a} and in {b} at {load}, so nothing tells a change of a stack from one of the machine: \
+             a verdict needs {MIN_UNCHANGED} of them."
         );
         return Some(doubt("few-unchanged", sentence).with("loads", loads));
     };
     let least = bounds.rule(metric).threshold;
     let moved = movement.ratio.ln().abs().max(movement.spread) > least;
     moved.then(|| {
-        let Movement { programs, ratio, spread, .. } = movement;
+        let Movement { stacks, ratio, spread, .. } = movement;
         let sentence = format!(
-            "From {a} to {b}, the {} of {programs} programs that did not change became {} times what it was at {load}, \
+            "From {a} to {b}, the {} of {stacks} stacks that did not change became {} times what it was at {load}, \
              and differed by {} from one to the other: ratios there are relative to them, and only what moved farther \
              is proven to have changed.",
             metric.name(),
@@ -516,7 +512,7 @@ fn warning(
         );
         note("unchanged-moved", sentence)
             .with("loads", loads)
-            .with("programs", programs)
+            .with("stacks", stacks)
             .with("ratio", ratio)
             .with("spread", spread)
     })
