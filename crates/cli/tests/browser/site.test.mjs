@@ -133,7 +133,7 @@ describe("the site", { timeout: 4 * BOUND_MS }, () => {
     const { page } = await open("timeline.html#stack=stack-0&load=plaintext:c50");
     assert.match(await answer(page), /the latest slower on 2026-03-07/);
     const details = await page.locator("#details").innerText();
-    assert.match(details, /From the session of 2026-03-03 10:00 to the session of 2026-03-07 10:00, the throughput of 5 stacks that did not change became/);
+    assert.match(details, /At plaintext c50, the throughput of 4 stacks that did not change is .* times as high in the session of 2026-03-07 10:00 as in the session of 2026-03-03 10:00/);
   });
 
   test("the link to the answer keeps the address", async () => {
@@ -168,7 +168,7 @@ describe("the site", { timeout: 4 * BOUND_MS }, () => {
 
   test("two sessions under two kernels are compared, and what changed is said", async () => {
     const { page } = await open("compare.html#sa=usual&sb=usual-again");
-    assert.match(await answer(page), /^Of all stacks and loads: 0 faster, 0 slower, 8 dead heats, 0 undecided/);
+    assert.match(await answer(page), /^Of all stacks and loads: 0 faster, 0 slower, 2 dead heats, 6 undecided/);
     assert.match(await page.locator("#differences").innerText(), /1\.26[^]*7\.0|7\.0[^]*1\.26/);
   });
 });

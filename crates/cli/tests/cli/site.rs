@@ -235,8 +235,8 @@ fn what_unchanged_stacks_moved_by_is_no_change_and_no_news() {
         let warning = step["warnings"][0].as_str().unwrap();
         assert!(
             warning.starts_with(
-                "From the session of 2026-03-01 10:00 to the session of 2026-03-02 10:00, the throughput of 6 stacks \
-                 that did not change became 2.09 times"
+                "At plaintext c50, the throughput of 6 stacks that did not change is 2.09 times as high in the session \
+                 of 2026-03-02 10:00 as in the session of 2026-03-01 10:00, and 18 % apart"
             ),
             "{warning}"
         );

@@ -451,7 +451,7 @@ fn what_everything_moved_by_is_no_change_of_a_stack() {
     };
     assert!(
         told.starts_with(
-            "From A to B, the throughput of 4 stacks that did not change became 0.80 times"
+            "At plaintext c50, the throughput of 4 stacks that did not change is 0.80 times as high in B as in A"
         ),
         "{told}"
     );

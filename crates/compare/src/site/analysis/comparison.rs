@@ -109,7 +109,6 @@ fn compared(comparison: &mut SiteComparison, cell: &Compared) -> ComparedCell {
         a: rounded(ratio.a),
         b: rounded(ratio.b),
         ratio: ends(ratio),
-        is_relative: ratio.unchanged.is_some(),
         verdict: judged(ratio.verdict),
         p: ratio.p_adjusted.map(rounded),
     };

@@ -390,10 +390,9 @@ pub struct MetricRatio {
     pub a: f64,
     /// The newer session's figure.
     pub b: f64,
-    /// B over A, with the ends of its interval.
+    /// B over A, with the ends of its interval. With them, it is divided by that of stacks that are the same in both
+    /// sessions.
     pub ratio: Ends,
-    /// Whether the ratio is divided by that of stacks that are the same in both sessions. Without, it has no interval.
-    pub is_relative: bool,
     /// What is said of B.
     pub verdict: StepVerdict,
     /// The p value after Holm's correction.

@@ -846,7 +846,7 @@ const comparePage = async (index) => {
     const conditions = [...new Set(found.conditions.filter(({ target }) => !target || isAsked(target)).map(({ what }) => what))];
     const text = cells.length === 0 ? `${a === "" ? "No stack has" : `${a} does not have`} figures at the same load in both: no verdict`
       : others > 0 && others === cells.length ? `Conditions differ (${some(conditions)}): no verdict` : single ? `${sentences[0]}.` : `${subject}: ${summary}.`;
-    const isRelative = cells.some(({ ratios }) => ratios.some(({ is_relative }) => is_relative));
+    const isRelative = cells.some(({ ratios }) => ratios.some(({ ratio: [, low] }) => low !== null));
     const allows = isRelative ? " Ratios are relative to stacks that did not change." : "";
     const warnings = found.warnings.map((warning) => make("li", {}, warning));
     answer(text, [
@@ -872,7 +872,7 @@ const comparePage = async (index) => {
           what,
           a: write(a),
           b: write(b),
-          ratio: `${ratio(value)}${low === null ? "" : ` (${range({ low, high })})`}`,
+          ratio: low === null ? NONE : `${ratio(value)} (${range({ low, high })})`,
           verdict: betterWords[letter] ?? "conditions differ: no verdict",
           letter,
         };
@@ -1045,7 +1045,7 @@ const timelinePage = async (index) => {
     // The table has those of other steps.
     const warnings = proven.at(-1)?.[1].warnings ?? [];
     const doubt = warnings.length > 0 ? `Before you decide: ${warnings.join(" ")} ` : "";
-    answer(`${text}.`, `${doubt}Each session is compared with the one before it on the same kind of machine (processor, CPUs, memory). It has changed if it moved by more than 1 %, and farther than the stacks that are the same in both sessions: machine, kernel and Deadheat moved those, too. Figures are means of the stack's own heats. A session's table also allows for the heats that each stack was in, so its figures differ a little. Where a setting changed, or fewer than three stacks stayed the same, there is no verdict.`);
+    answer(`${text}.`, `${doubt}Each session is compared with the one before it on the same kind of machine (processor, CPUs, memory). The stack has changed if it moved by more than 1 %, and farther than stacks that are the same in both, because machine, kernel and Deadheat move those, too. Figures are means of the stack's own heats. A session's table also allows for the heats that each stack was in, so its figures differ a little. Where a setting changed, or fewer than three stacks stayed the same, there is no verdict.`);
   };
 
   const draw = (target, load, points, steps, of) => {

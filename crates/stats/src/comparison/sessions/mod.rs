@@ -83,7 +83,7 @@ pub fn compare(
             .map(|one| differs(one, called[0], called[1])),
     );
     warnings.extend(biased(&sides));
-    warnings.extend(unchanged.warnings(called, &bounds));
+    warnings.extend(unchanged.warnings(&compared, called, &bounds));
     ComparisonAnalysis {
         how: Method::Sessions,
         a: side(a.0, a.1),
@@ -427,12 +427,18 @@ impl AllUnchanged {
         found.map(|(.., unchanged)| unchanged)
     }
 
-    /// For each load, how far the unchanged stacks moved if that is more than what counts, or that they are too few.
-    fn warnings(&self, called: [&str; 2], bounds: &Bounds) -> Vec<Warning> {
+    /// For each load of these cells, how far the unchanged stacks moved if that is more than what counts, or that they are
+    /// too few.
+    fn warnings(&self, compared: &[Compared], called: [&str; 2], bounds: &Bounds) -> Vec<Warning> {
         let decide =
             |metric: &Metric| matches!(metric, Metric::Throughput | Metric::ResponseTimeP50);
         let mut warnings = Vec::new();
-        for of_load in self.0.chunk_by(|(one, ..), (next, ..)| one == next) {
+        let has_cells = |(load, ..): &(CellId, Metric, Unchanged)| {
+            let mut cells = compared.iter().map(|cell| &cell.subject);
+            cells.any(|one| (&one.workload, &one.point) == (&load.workload, &load.point))
+        };
+        let loads = self.0.chunk_by(|(one, ..), (next, ..)| one == next);
+        for of_load in loads.filter(|of_load| of_load.first().is_some_and(has_cells)) {
             // A closed load has no response times, and an open one no throughput.
             let deciding = of_load.iter().filter(|(_, metric, _)| decide(metric));
             let Some((load, metric, unchanged)) = deciding.max_by_key(|(.., all)| all.len()) else {
@@ -493,8 +499,8 @@ fn warning(
             found => format!("Only {found} stacks are"),
         };
         let sentence = format!(
-            "{found} the same in {a} and in {b} at {load}, so nothing tells a change of a stack from one of the machine: \
-             a verdict needs {MIN_UNCHANGED} of them."
+            "{found} the same in {a} and in {b} at {load}: a verdict needs {MIN_UNCHANGED} of them, which show what the \
+             machine changed."
         );
         return Some(doubt("few-unchanged", sentence).with("loads", loads));
     };
@@ -503,9 +509,8 @@ fn warning(
     moved.then(|| {
         let Movement { stacks, ratio, spread, .. } = movement;
         let sentence = format!(
-            "From {a} to {b}, the {} of {stacks} stacks that did not change became {} times what it was at {load}, \
-             and differed by {} from one to the other: ratios there are relative to them, and only what moved farther \
-             is proven to have changed.",
+            "At {load}, the {} of {stacks} stacks that did not change is {} times as high in {b} as in {a}, and {} apart: \
+             ratios are relative to theirs.",
             metric.name(),
             figure::ratio(ratio),
             figure::short_percent(spread)
