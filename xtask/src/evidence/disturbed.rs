@@ -53,7 +53,7 @@ pub(super) fn table() -> Result<String, String> {
 }
 
 /// The sessions in a folder, at any depth, in the order of their names.
-fn sessions_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
+pub(super) fn sessions_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     let entries = std::fs::read_dir(folder).map_err(failed)?;
     let entries: Result<Vec<PathBuf>, _> = entries.map(|entry| Ok(entry?.path())).collect();

@@ -10,6 +10,7 @@ mod results;
 mod rows;
 mod sessions;
 mod starts;
+mod unchanged;
 
 use std::{fs, path::PathBuf, process::ExitCode};
 
@@ -122,7 +123,7 @@ const HEAD: &str = "# Evidence
 
 Most sections have an experiment behind a claim of [methodology.md](../methodology.md). `cargo xtask evidence ROW` runs it again
 and keeps its records in the folder of the same name, from which this page is made. A session's folder can be looked at
-with `deadheat report FOLDER`. The others (start-order, lead-in, disturbed-heats) are tables from the records of sessions.
+with `deadheat report FOLDER`. The others (start-order, lead-in, disturbed-heats, unchanged-stacks) are tables from the records of sessions.
 ";
 
 /// Lines of prose are no longer than this.
@@ -175,6 +176,15 @@ fn page(rows: &[Row], deadheat: &std::path::Path) -> Result<String, String> {
              with five seconds of counted time or more. Before there was this rule, all of them counted."
         ),
         disturbed::table()?,
+    );
+    page += &format!(
+        "\n## unchanged-stacks\n\n{}\n\n{}\nFrom the records of the sessions in [results](../results/README.md).\n",
+        wrapped(
+            "Between two sessions a machine does not change all servers by the same factor, and the null server by another one \
+             than stacks. So [a stack has changed](../compare.md#two-sessions) if it moved farther than the stacks whose sources, \
+             versions and warm-ups are the same in both. The last column is what dividing by the null server would do."
+        ),
+        unchanged::table()?,
     );
     for row in rows {
         let Some(kept) = Kept::new(row)? else {
