@@ -190,7 +190,7 @@ mod tests {
                 subject: CellId::default(),
                 deciding: 1,
                 tested: 1,
-                ratios: vec![sample.unwrap().ratio(None, &bounds)],
+                ratios: vec![sample.unwrap().ratio(&bounds)],
                 ..Compared::default()
             }],
             not_compared: Vec::new(),

@@ -240,8 +240,8 @@ pub(in crate::comparison) fn of_runs(
 }
 
 /// Differences between two sessions with which they did not measure the same: machine, settings, workloads and warm-ups.
-/// With one of them a comparison says nothing of the stacks. `before` is A, `after` is B. Another kernel or Deadheat is
-/// none of them: unchanged stacks had it, too, and show by how much it moves figures.
+/// With one of them a comparison says nothing of the stacks. `before` is A, `after` is B. Another kernel or Deadheat does
+/// not count among them: unchanged stacks had it, too, and show by how much it moves figures.
 pub fn refusals(a: &SessionRecord, b: &SessionRecord) -> Vec<Change> {
     let one_reason = in_one(&warm_ups(a, b));
     other_conditions(a, b).chain(one_reason).collect()
@@ -499,8 +499,8 @@ fn warning(
             found => format!("Only {found} stacks are"),
         };
         let sentence = format!(
-            "{found} the same in {a} and in {b} at {load}: a verdict needs {MIN_UNCHANGED} of them, which show what the \
-             machine changed."
+            "{found} the same in {a} and in {b} at {load}: a verdict needs {MIN_UNCHANGED} of them, which show the \
+             machine's doing."
         );
         return Some(doubt("few-unchanged", sentence).with("loads", loads));
     };
