@@ -13,14 +13,14 @@ use deadheat_document::{
     view::clean,
 };
 use deadheat_model::{
-    Warning,
+    TargetId, Warning,
     change::{Aspect, Change},
     comparison::Decide,
     figure::{self, NONE, counted, list, rate, signed},
 };
 use deadheat_stats::comparison::{
     CellId, Check, Compared, ComparisonAnalysis, Fact, Gate, GateCell, Gated, Method, Metric,
-    Ratio, RatioVerdict, SideFacts,
+    NotCompared, Ratio, RatioVerdict, SideFacts,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -40,8 +40,7 @@ pub fn document(comparison: &ComparisonAnalysis, gate: Option<&Gate>) -> Documen
         .paragraphs(texts(passed))
         .facts([("A", &comparison.a.name), ("B", &comparison.b.name)])
         .warnings(texts(failed).chain(warnings(comparison)));
-    let not_compared = comparison.not_compared.iter();
-    let not_compared = not_compared.map(|cell| format!("{}: {}", cell.subject, cell.reason));
+    let not_compared = not_compared(&comparison.not_compared);
     let differences = comparison.differences.iter().map(difference);
     let how = std::iter::once(words::rules(comparison)).chain(words::how(comparison));
     Document::new(tone(comparison), sentence(comparison, &names))
@@ -65,6 +64,34 @@ pub fn document(comparison: &ComparisonAnalysis, gate: Option<&Gate>) -> Documen
         )
         .section(hint(comparison))
 }
+
+/// The cells that were not compared. Stacks that were not for the same reason at a load share a line.
+fn not_compared(cells: &[NotCompared]) -> Vec<String> {
+    let mut lines: Vec<(&NotCompared, Vec<String>)> = Vec::new();
+    for cell in cells {
+        let names = cell.subject.target.iter().map(TargetId::to_string);
+        let is_same = |(one, _): &&mut (&NotCompared, Vec<String>)| {
+            load(&one.subject) == load(&cell.subject) && one.reason == cell.reason
+        };
+        match lines.iter_mut().find(is_same) {
+            Some((_, others)) => others.extend(names),
+            None => lines.push((cell, names.collect())),
+        }
+    }
+    let line = |(cell, stacks): (&NotCompared, Vec<String>)| {
+        let at = load(&cell.subject);
+        let at = if stacks.is_empty() {
+            at
+        } else {
+            format!("{} at {at}", figure::some(&stacks, NAMED))
+        };
+        format!("{at}: {}", cell.reason)
+    };
+    lines.into_iter().map(line).collect()
+}
+
+/// Stacks that a line names at most.
+const NAMED: usize = 3;
 
 /// The verdict, in a sentence.
 pub fn headline(comparison: &ComparisonAnalysis) -> String {
