@@ -189,7 +189,7 @@ fn a_failure_of_b_is_status_1_and_one_of_a_is_not() {
     let root = with(&good, &bad);
     compare(&root, "").exits(1).says(&[
         "results/two failed in 1 cell.",
-        "rust-axum plaintext c50: B failed in 2 of 8 heats, under load: the server \\u{1b}[31mdied",
+        "rust-axum at plaintext c50: B failed in 2 of 8 heats, under load: the server \\u{1b}[31mdied",
     ]);
     root.deadheat("compare results/two results/one")
         .exits(0)

@@ -67,7 +67,7 @@ fn what_changed_is_told_where_it_changed() {
     // Another stack's version is no reason for this one's figures.
     let changes = history.series[0].points[2].changes.iter();
     let own: Vec<Aspect> = changes.map(|change| change.aspect).collect();
-    assert_eq!(own, [Aspect::Machine]);
+    assert_eq!(own, [Aspect::System]);
 }
 
 #[test]

@@ -1132,7 +1132,8 @@ const timelinePage = async (index) => {
       const figures = value ? ` ${low === null ? ratio(value) : range({ low, high })}` : "";
       const link = step && fragment([["a", target], ["sa", index.sessions[step.since].id], ["b", target], ["sb", session.id]]);
       const verdict = step ? [make("a", { href: `compare.html${link}` }, step.word), figures] : [NONE];
-      const changes = [changesInWords(point, step), step?.because ? `(${step.because})` : "", ...(step?.warnings ?? [])].filter(Boolean).join(" ");
+      const reasons = [changesInWords(point, step), step?.because ? `(${step.because})` : ""].filter(Boolean).join(" ");
+      const changes = [reasons && `${reasons}.`, ...(step?.warnings ?? [])].filter(Boolean).join(" ");
       return make(
         "tr",
         {},
