@@ -117,7 +117,7 @@ const HABITS_OF_MESSAGES: [Habit; 10] = [
     Habit {
         pattern: r"[^.!?]: [^.!?]*[^.!?]: ",
         instead: "two sentences, instead of one with two colons",
-        ceiling: 29,
+        ceiling: 28,
     },
 ];
 
