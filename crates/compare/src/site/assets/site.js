@@ -840,7 +840,15 @@ const comparePage = async (index) => {
       });
     const count = (verdict) => cells.filter((cell) => cell.verdict === verdict).length;
     const others = count("not-compared");
-    const summary = `${count("faster")} faster, ${count("slower")} slower, ${count("dead-heat")} dead heats, ${count("undecided")} undecided${others > 0 ? `, ${others} without a verdict` : ""}`;
+    const numbers = [
+      [count("faster"), `${count("faster")} faster`],
+      [count("slower"), `${count("slower")} slower`],
+      [count("dead-heat"), counted(count("dead-heat"), "dead heat")],
+      [count("undecided"), `${count("undecided")} undecided`],
+      [others, `${others} without a verdict`],
+    ];
+    const none = sentences.length === 0 ? ["no proven change"] : [];
+    const summary = [...none, ...numbers.filter(([number]) => number > 0).map(([, words]) => words)].join(", ");
     const subject = a === "" ? "Of all stacks and loads" : `Of ${a} at its loads`;
     const single = cells.length === 1 && sentences.length === 1;
     const conditions = [...new Set(found.conditions.filter(({ target }) => !target || isAsked(target)).map(({ what }) => what))];
