@@ -50,7 +50,7 @@ fn the_verdict_comes_first_in_80_columns_and_without_colour() {
     };
     assert_eq!(
         row("rust-axum"),
-        "rust-axum 8,000 7,600 1.053× slower 1.051–1.054×"
+        "rust-axum 8,000 7,600 1.053× slower 1.049–1.056×"
     );
     let equal = row("go-nethttp");
     assert!(

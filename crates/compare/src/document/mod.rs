@@ -16,7 +16,7 @@ use deadheat_model::{
     TargetId, Warning,
     change::{Aspect, Change},
     comparison::Decide,
-    figure::{self, NONE, counted, list, rate, signed},
+    figure::{self, NONE, counted, rate, signed},
 };
 use deadheat_stats::comparison::{
     CellId, Check, Compared, ComparisonAnalysis, Fact, Gate, GateCell, Gated, Method, Metric,
@@ -350,6 +350,9 @@ fn gate_sentence(gate: &Gate, comparison: &ComparisonAnalysis, b: &str) -> Optio
     is_asked.then(|| (gate.failed, sentences(gate, comparison, b).join(" ")))
 }
 
+/// Cells that the answer to a check names at most, if none failed it.
+const ANSWERS: usize = 6;
+
 fn sentences(gate: &Gate, comparison: &ComparisonAnalysis, b: &str) -> Vec<String> {
     let is_judged = comparison.is_judged();
     let asked = GateQuestion::new(gate, comparison);
@@ -357,7 +360,13 @@ fn sentences(gate: &Gate, comparison: &ComparisonAnalysis, b: &str) -> Vec<Strin
         let cells = gate.cells.iter();
         let cells = cells.filter(|cell| cell.is == is && asked.is_about(cell));
         let cells: Vec<String> = cells.map(shown).collect();
-        (!cells.is_empty()).then(|| list(&cells))
+        // What failed is named as a whole.
+        let most = if is == Gated::Worse {
+            usize::MAX
+        } else {
+            ANSWERS
+        };
+        (!cells.is_empty()).then(|| figure::some(&cells, most))
     };
     let all = |is: Gated| {
         asked
@@ -394,10 +403,15 @@ fn sentences(gate: &Gate, comparison: &ComparisonAnalysis, b: &str) -> Vec<Strin
         () => format!("{options}: passed, undecided. {} is proven.", events("No")),
     };
     let mut sentences = vec![first];
+    // Two sessions differ by their machines as well, which more heats do not change.
+    let remedy = match comparison.how {
+        Method::Sessions => "A comparison in the same heats may decide it.",
+        Method::Runs { .. } | Method::Heats { .. } => "More heats may decide it.",
+    };
     let open = all(Gated::NotExcluded);
     sentences.extend(open.map(|(asked, cells)| {
         let event = asked.event();
-        format!("Not excluded: a {event} of {cells}. More heats may decide it.")
+        format!("Not excluded: a {event} of {cells}. {remedy}")
     }));
     let excluded = all(Gated::Excluded);
     sentences.extend(

@@ -6,9 +6,9 @@
 //! the distribution of theirs. With the logarithms of
 //! their ratios d₁ … d_k, of mean m and standard deviation s, the ratio of one more stack that did not change lies
 //! within m ± t(k − 1) · s · √(1 + 1/k) at the level of t (prediction interval of a normal distribution: Hahn & Meeker,
-//! Statistical Intervals, 1991, section 4.3). Their scatter has the error of their own figures in it. A stack whose
-//! figures have a larger error than theirs adds the difference of the variances, with the degrees of freedom of
-//! Satterthwaite.
+//! Statistical Intervals, 1991, section 4.3). Their scatter has the error of their own figures in it, and counts as no
+//! smaller than that error alone. A stack whose figures have a larger error than theirs adds the difference of the
+//! variances, with the degrees of freedom of Satterthwaite.
 
 use deadheat_model::TargetId;
 use schemars::JsonSchema;
@@ -55,7 +55,7 @@ impl Movement {
     /// How far a stack's logarithm is from theirs, with the error that it would have if it had not changed.
     pub(super) fn against(&self, own: &Difference) -> Difference {
         let stacks = self.stacks as f64;
-        let scatter = self.spread.powi(2) * (1.0 + 1.0 / stacks);
+        let scatter = self.spread.powi(2).max(self.variance) * (1.0 + 1.0 / stacks);
         let more = (own.error.powi(2) - self.variance).max(0.0);
         let below = scatter.powi(2) / (stacks - 1.0) + more.powi(2) / own.freedom;
         let freedom = if below > 0.0 {
@@ -156,6 +156,15 @@ mod tests {
         // 5 %, and three standard errors of 1,000 sessions.
         assert!(wrong < 71, "{wrong} of {SESSIONS}");
         assert!(missed < 100, "{missed} of {SESSIONS}");
+    }
+
+    /// By chance, three stacks moved as if their figures had no error.
+    #[test]
+    fn the_interval_is_no_narrower_than_the_errors_of_the_figures() {
+        let stacks = [0.1, 0.1, 0.1].map(|mean| difference(mean, 0.05));
+        let movement = Movement::new(stacks.iter()).unwrap();
+        let found = movement.against(&difference(0.1, 0.05));
+        assert!((found.error - 0.05 * (4.0_f64 / 3.0).sqrt()).abs() < 1e-12);
     }
 
     #[test]
